@@ -12,7 +12,11 @@ from ._shared import PATH, json_option
 @click.argument("dataset", type=PATH)
 @click.option("--out", type=PATH, default="report", show_default=True, help="The report's folder.")
 @click.option(
-    "--threshold", type=float, default=0.5, show_default=True, help="Retained quality below which a round is lost."
+    "--threshold",
+    type=float,
+    default=0.5,
+    show_default=True,
+    help="Retained quality below which a round is lost.",
 )
 @click.option(
     "--framing", type=float, help="Shift or zoom above which a round is lost. Default: framing is not checked."
@@ -35,7 +39,12 @@ def command(
 
     gc.set_threshold(100_000)  # many rows and no cycles among them: looking for cycles took a tenth of the time
     board = cb.report(dataset, out, threshold=threshold, framing=framing, programs_of=programs_of)
-    values = {"page": str(board.page), "files": board.files, "headline": board.table.title, "chains": board.chains}
+    values = {
+        "page": str(board.page),
+        "files": board.files,
+        "headline": board.table.title,
+        "chains": board.chains,
+    }
     click.echo(json.dumps(values | {"rows": board.rows}) if as_json else board)
     if track:
         click.echo(f"sent to {track}: {', '.join(cb.track(out, track))}", err=True)

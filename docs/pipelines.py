@@ -32,7 +32,11 @@ def kinds() -> list[type]:
 
 
 def table() -> str:
-    lines = [f"diffusers {diffusers.__version__}.\n", "| pipeline | driven | tried, or why not |", "|---|---|---|"]
+    lines = [
+        f"diffusers {diffusers.__version__}.\n",
+        "| pipeline | driven | tried, or why not |",
+        "|---|---|---|",
+    ]
     rows = [(kind.__name__, pipelines.why_not(kind)) for kind in kinds()]
     for name, reason in sorted(rows, key=lambda row: (row[1] is not None, row[0])):
         tried = "chains" if name.removesuffix("Pipeline") in WEIGHTS else "call"

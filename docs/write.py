@@ -100,9 +100,7 @@ def hosted_editors() -> str:
     known = models.all_models()
     for vendor in dict.fromkeys(model.vendor for model in known):
         default = editors.load(vendor).model
-        text += (
-            f"\n### {vendor}\n\nThrough {models.facts(vendor, models.ANY)['interface']}. Default: `{default}`.\n\n"
-        )
+        text += f"\n### {vendor}\n\nThrough {models.facts(vendor, models.ANY)['interface']}. Default: `{default}`.\n\n"
         text += "| model | price | ends | cannot be set or turned off | not verified | source |\n"
         text += "|---|---|---|---|---|---|\n"
         for model in known:

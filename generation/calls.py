@@ -76,7 +76,9 @@ class Caller:
         self._in_flight = 0
         self._started: deque[float] = deque()  # when the attempts of the last minute began
 
-    def ask(self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer) -> Answer:
+    def ask(
+        self, call: Callable[[], Answer], judge: Callable[[Answer], Answer] = lambda answer: answer
+    ) -> Answer:
         """The answer to `call`, with the cost of all attempts; raises Rejected to be recorded.
 
         Unusable, UserError (of the budget) and CancelledError, for a call that was not made, end the run.

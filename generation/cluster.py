@@ -1,6 +1,7 @@
 """Work in parts that datatrove starts as tasks, on this machine or by Slurm.
 
-Nothing is scheduled here. The same command starts an interrupted task again, which finds what it had finished.
+Nothing is scheduled here. The same command starts an
+interrupted task again, which finds what it had finished.
 """
 
 import inspect
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _OURS = {"pipeline", "tasks", "logging_dir", "depends", "skip_completed"}  # arguments that users cannot set
 
 
-# Its name, the number of tasks, `work(rank, size, **arguments)` of an installed module, and the arguments.
+# Its name, the number of tasks, `work(rank, size, **arguments)`
+# of an installed module, and the arguments.
 Stage = tuple[str, int, Callable[..., None], Mapping[str, object]]
 
 
@@ -157,8 +159,8 @@ def _watch(workers: int, ended: threading.Event) -> None:
     children: dict[int, multiprocess.Process] = {}
     while not ended.wait(0.2):
         children |= {child.pid: child for child in multiprocess.active_children()}
-        # A pool ends its own workers by SIGTERM and replaces one that died of anything else. The exit code is
-        # known only to the first caller, so a replacement counts as a death too.
+        # A pool ends its own workers by SIGTERM and replaces one that died of anything else. The
+        # exit code is known only to the first caller, so a replacement counts as a death too.
         codes = {child.exitcode for child in children.values()} - {None, -signal.SIGTERM}
         started = sum("PoolWorker" in child.name for child in children.values())
         if (started > workers or any(code < 0 for code in codes)) and not ended.is_set():

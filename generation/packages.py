@@ -128,7 +128,9 @@ def _pip_settings() -> dict[str, str]:
     command = [sys.executable, "-m", "pip", "config", "list"]
     listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     rows = [line.partition("=") for line in listed.splitlines()]
-    settings = {key[4:].lower().replace("_", "-"): value for key, value in os.environ.items() if key[:4] == "PIP_"}
+    settings = {
+        key[4:].lower().replace("_", "-"): value for key, value in os.environ.items() if key[:4] == "PIP_"
+    }
     for section in ("global.", "download.", ":env:."):  # the later ones count more
         values = {key.removeprefix(section): value for key, _, value in rows if key.startswith(section)}
         settings |= {key: str(ast.literal_eval(value)) for key, value in values.items()}

@@ -132,7 +132,9 @@ class Record:
     @classmethod
     def from_dict(cls, values: Values) -> Self:
         names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in names})
+        return cls(
+            **{name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in names}
+        )
 
 
 @dataclass(frozen=True)

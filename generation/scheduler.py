@@ -119,7 +119,9 @@ def _open(plan: Plan, chains: Sequence[Chain], run: Path, retry: Collection[str]
     if plan.salt_hash is not None:
         description["salt_sha256"] = plan.salt_hash
     store.open_run(run, description, {choice.label: editor_info(choice) for choice in plan.choices}, plan.chains)
-    waiting = [chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)]
+    waiting = [
+        chain for chain in chains if not store.is_done(run, chain.id) or store.reopen(run, chain.id, retry)
+    ]
     for source in {chain.source.id: chain.source for chain in waiting}.values():
         store.keep_source(run, source.sha256, suite.read(source.id))
         if source.reference and (reference := catalogue.read_reference(source.id)):

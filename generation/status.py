@@ -25,7 +25,9 @@ _WAITING: _Counts = {"waiting": 1}
 
 def read_status(run: Path) -> Json:
     """The suite, the counts of the whole and of each editor, and for each end why and how often."""
-    description = read_checked(run / "run.json", f"{run} holds no run; give the folder that `generate --out` made")
+    description = read_checked(
+        run / "run.json", f"{run} holds no run; give the folder that `generate --out` made"
+    )
     plan = read_plan(run)
     held_locks = _held_locks() if {*plan["hosts"]} <= {socket.gethostname()} else None
     editors: dict[str, _Counts] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))

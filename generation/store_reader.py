@@ -92,7 +92,9 @@ def _foreign_files(chain: StoredChain) -> list[Path]:
     numbers = {f"{number:04d}" for number in range(chain.calls + 1)}
     paths = sorted(chain.folder.glob("[!.]*"))
     return [
-        path for path in paths if path.name not in names and path.stem not in numbers and path.suffix != UNFINISHED
+        path
+        for path in paths
+        if path.name not in names and path.stem not in numbers and path.suffix != UNFINISHED
     ]
 
 

@@ -201,8 +201,8 @@ def round_trip(
 ) -> Task:
     """Edit, undo, repeat: how many rounds does the picture keep?
 
-    `suite` must have no variants. `out` is the run's folder, which `convergebench build` reads like any other.
-    `max_cost` is in US dollars, for the whole run. `metrics` are names separated by commas.
+    `suite` must have no variants. `out` is the run's folder, which `convergebench build` reads like
+    any other. `max_cost` is in US dollars, for the whole run. `metrics` are names separated by commas.
     """
     loaded = suites.load(suite)
     if len(loaded.variants) > 1 or any(loaded.source(id).reference for id in loaded.sources):
@@ -238,7 +238,9 @@ def _sample_of(chain: Chain) -> Sample:
 
 
 @solver
-def edit_and_undo(suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None) -> Solver:
+def edit_and_undo(
+    suite: str, out: str, max_cost: float | None = None, metrics: list[str] | None = None
+) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model = get_model()

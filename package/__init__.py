@@ -162,4 +162,6 @@ def space(
     try:
         app.serve(opened, port, inbrowser=open_browser)
     except OSError as error:
-        raise UserError(f"the Space cannot listen on port {port} ({error}); choose another with --port") from error
+        raise UserError(
+            f"the Space cannot listen on port {port} ({error}); choose another with --port"
+        ) from error

@@ -49,7 +49,9 @@ def markdown(page, marker, keep=None):
     """The rows of a table of the docs, which a script wrote between two marks."""
     text = (DOCS / page).read_text().partition(f"<!-- {marker} -->\n")[2].partition("<!-- end -->")[0]
     rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
     ]
     if len(rows) < 3:
         raise SystemExit(f"{page} has no table {marker!r}")

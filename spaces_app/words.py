@@ -33,7 +33,10 @@ COLUMNS = {
         "The share of rounds in which an area changed when an edit was asked for, whatever it shows.",
     ),
     "as_asked": ("As asked", "The share of rounds of which a check of the words says that they were followed."),
-    "not_as_asked": ("Not as asked", "The share of rounds of which a check of the words says that they were not."),
+    "not_as_asked": (
+        "Not as asked",
+        "The share of rounds of which a check of the words says that they were not.",
+    ),
     "refused": ("Refused", "The share of tests that the editor refused."),
     "failed": ("Missing", "The share of tests that a technical failure ended."),
     "cases": ("Tests", "One test is one picture with one program."),

@@ -72,7 +72,9 @@ PICTURES = {
     "turned by its orientation tag.jpg": Awkward(
         encoded(halves().rotate(90, expand=True), "JPEG", quality=98, exif=tagged(6)), RED, GREEN
     ),
-    "mirrored by its orientation tag.png": Awkward(encoded(halves(GREEN, RED), "PNG", exif=tagged(2)), RED, GREEN),
+    "mirrored by its orientation tag.png": Awkward(
+        encoded(halves(GREEN, RED), "PNG", exif=tagged(2)), RED, GREEN
+    ),
     "upside down by its orientation tag.jpg": Awkward(
         encoded(halves().rotate(180), "JPEG", quality=98, exif=tagged(3)), RED, GREEN
     ),

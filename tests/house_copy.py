@@ -34,7 +34,9 @@ class HouseCopy:
     def python(self, *words: str) -> str:
         environment = {**os.environ, "PYTHONPATH": str(self.site), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, *words]
-        done = subprocess.run(command, cwd=self.work, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=self.work, env=environment, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 

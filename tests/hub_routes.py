@@ -58,7 +58,9 @@ def info(on: Handler, kind: str, id: str, revision: str) -> None:
     siblings = [{"rfilename": path, "size": file.size} for path, file in sorted(commit.files.items())]
     date = "2026-01-01T00:00:00.000Z"
     about = {"_id": id, "id": id, "sha": commit.oid, "private": False, "siblings": siblings, "lastModified": date}
-    on.reply({**about, "sdk": repo.sdk, "tags": [], "disabled": False, "gated": False, "downloads": 0, "likes": 0})
+    on.reply(
+        {**about, "sdk": repo.sdk, "tags": [], "disabled": False, "gated": False, "downloads": 0, "likes": 0}
+    )
 
 
 @route("GET", REPO + r"/refs")

@@ -111,7 +111,12 @@ def _strips(table, statistic, chains):
     )
     strips = statistic.strips(table, reader)
     frames = [(frame["label"], frame["words"]) for strip in strips for frame in strip.frames]
-    return [asked, frames, [len(label + words) for label, words in frames], [len(strip.title) for strip in strips]]
+    return [
+        asked,
+        frames,
+        [len(label + words) for label, words in frames],
+        [len(strip.title) for strip in strips],
+    ]
 
 
 def of_figure(drawing):

@@ -50,7 +50,9 @@ class Mirrors:
     def add_python(self, name, files):
         self.pages.update({f"/files/{file}": data for file, data in files.items()})
         hashes = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
-        links = (f'<a href="../../files/{file}#sha256={digest}">{file}</a><br>' for file, digest in hashes.items())
+        links = (
+            f'<a href="../../files/{file}#sha256={digest}">{file}</a><br>' for file, digest in hashes.items()
+        )
         self.pages[f"/simple/{name}/"] = ("<!DOCTYPE html><body>" + "".join(links)).encode()
 
     def add_debian(self, folder, name, files):

@@ -120,7 +120,13 @@ def write(
                 "items": "[]",
             }
             chain |= {"kind": kinds[number % len(kinds)], "category": category, "cycle": json.dumps(asked)}
-            chain |= {"reversibility": "clear", "small": False, "shows": program, "short_side": side, "policy": ""}
+            chain |= {
+                "reversibility": "clear",
+                "small": False,
+                "shows": program,
+                "short_side": side,
+                "policy": "",
+            }
             chain |= {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64, "settings": "{}"}
             chains.append(chain | {"cost": cost and cost * (step - bool(ended))})
     data = folder / "data"

@@ -70,7 +70,10 @@ def mistral() -> Reader:
     tokenizer.chat_template = CHAT.replace("<|im_start|>{{ message.role }}\n", "").replace("<|im_end|>\n", "")
     heads = {"hidden_size": 16, "intermediate_size": 37, "num_attention_heads": 4}
     text = {**heads, "model_type": "mistral", "num_key_value_heads": 2, "sliding_window": None}
-    text |= {"vocab_size": len(tokenizer), "num_hidden_layers": 31}  # the pipeline listens to layers 10, 20 and 30
+    text |= {
+        "vocab_size": len(tokenizer),
+        "num_hidden_layers": 31,
+    }  # the pipeline listens to layers 10, 20 and 30
     vision = {**heads, "model_type": "pixtral", "num_hidden_layers": 1, "image_size": 30, "patch_size": 6}
     image = {"image_token_index": vocabulary["[IMG]"], "vision_feature_layer": -1}
     config = Mistral3Config(text_config=text, vision_config=vision, **image)

@@ -110,7 +110,8 @@ def lowest_versions(extra: str, folder: Path, version: str) -> Path:
 
 def size(folder: Path) -> int:
     return (
-        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) // 10**6
+        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+        // 10**6
     )
 
 

@@ -15,8 +15,9 @@ from ._import import chain_options, store_findings
 def command(path: Path, editor: str, prompts: Path | None, **options: Any) -> None:
     """Import a folder of cases: I0_source.png, then I1_forward.png and I1_backward.png for each round.
 
-    The files' bytes are kept as they are, and files that cannot be read are listed. Exits with status 1 if part of a
-    case could not be imported. Importing again with other instructions replaces the chains of the same answers.
+    The files' bytes are kept as they are, and files that cannot be read are
+    listed. Exits with status 1 if part of a case could not be imported. Importing
+    again with other instructions replaces the chains of the same answers.
 
     \b
     convergebench import chains/flux --layout edit-converge-bench --editor flux

@@ -15,8 +15,8 @@ from ._import import chain_options, store_findings
 def command(path: Path, editor: str, words: Path | None, **options: Any) -> None:
     """Import the multipass answers of a model: INDEX_input_raw_turn_1.png and so on.
 
-    `--originals` is the folder of INDEX_input_raw.jpg, if models were given different encodings. The turns are edits on
-    top of each other that are never undone, so they have curves but no half-life.
+    `--originals` is the folder of INDEX_input_raw.jpg, if models were given different encodings. The
+    turns are edits on top of each other that are never undone, so they have curves but no half-life.
 
     \b
     convergebench import answers/MODEL --layout edival --editor MODEL \\

@@ -10,7 +10,10 @@ from ._import import chain_options, store_findings
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--editor", required=True, help="The editor's name.")
 @click.option(
-    "--benchmark", type=click.Path(path_type=Path), required=True, help="Its folder of problems, with the answers."
+    "--benchmark",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Its folder of problems, with the answers.",
 )
 @chain_options
 def command(path: Path, editor: str, benchmark: Path, **options: Any) -> None:

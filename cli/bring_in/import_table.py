@@ -20,8 +20,9 @@ from ._import import chain_options, store_findings
 def command(path: Path, editor: str | None, columns: dict[str, str], closes: bool | None, **options: Any) -> None:
     """Import a CSV or JSONL that has one row for each picture, with its path; docs/import.md has the columns.
 
-    The files' bytes are kept as they are, and files that cannot be read are listed. Exits with status 1 if part of a
-    case could not be imported. Importing again with other instructions replaces the chains of the same answers.
+    The files' bytes are kept as they are, and files that cannot be read are
+    listed. Exits with status 1 if part of a case could not be imported. Importing
+    again with other instructions replaces the chains of the same answers.
 
     \b
     convergebench import answers.csv --layout table --column chain=case \\

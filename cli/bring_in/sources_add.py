@@ -31,9 +31,9 @@ def command(
 ) -> None:
     """Collect pictures, each with licence, hash and intent, into a suite of your own; again adds to it.
 
-    PLACE is a folder, whose subfolders may be named by kinds, or a dataset of the Hub. FIELD is image, kind, origin,
-    licence, attribution, title or intent. Pictures that are there already are left out, and no kind gets more than
-    its share.
+    PLACE is a folder, whose subfolders may be named by kinds, or a dataset of the
+    Hub. FIELD is image, kind, origin, licence, attribution, title or intent. Pictures
+    that are there already are left out, and no kind gets more than its share.
 
     \b
     convergebench sources add ORG/edits --column kind=category \\

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def command(as_json: bool) -> None:
     """List the metrics with what each measures, and what must still be installed for it.
 
-    `convergebench score --metrics` takes these names, except metrics "from numbers", which are for `evaluate.load`
-    alone. Optional ones are computed only if named, and no headline rests on them.
+    `convergebench score --metrics` takes these names, except metrics "from numbers", which are for
+    `evaluate.load` alone. Optional ones are computed only if named, and no headline rests on them.
 
     \b
     convergebench list metrics

@@ -16,4 +16,6 @@ def command(as_json: bool) -> None:
     from convergebench.generation import policies
 
     rows = [policies.describe(name) for name in policies.names()]
-    print_rows(rows, as_json, lambda row: f"{row['name']:12} {row['about']}\n{'':12} options: {options_text(row)}")
+    print_rows(
+        rows, as_json, lambda row: f"{row['name']:12} {row['about']}\n{'':12} options: {options_text(row)}"
+    )

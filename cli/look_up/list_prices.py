@@ -9,7 +9,8 @@ from .._shared import json_option, print_rows
 def command(as_json: bool) -> None:
     """List the hosted models with their price (US dollars a picture), end date and source.
 
-    The list is that of docs/editors.md, with the prices of your own file, which CONVERGEBENCH_PRICES names.
+    The list is that of docs/editors.md, with the prices
+    of your own file, which CONVERGEBENCH_PRICES names.
 
     \b
     convergebench list prices

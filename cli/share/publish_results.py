@@ -32,7 +32,8 @@ def command(
 ) -> None:
     """Write eval_results/MODEL/.eval_results for each editor whose settings name a model on the Hub.
 
-    With --organization also write every_eval_ever/, with one file for each editor of report/leaderboard.json.
+    With --organization also write every_eval_ever/, with
+    one file for each editor of report/leaderboard.json.
 
     \b
     convergebench publish results report/leaderboard.json \\
@@ -48,7 +49,9 @@ def command(
     outcome = {"results": {model: str(path) for model, path in written.items()}}
     if organization:
         origin = {"source_organization_name": organization, "evaluator_relationship": relationship}
-        records = results.write_records(editors, rows, Path("every_eval_ever"), origin, repo, int(now.timestamp()))
+        records = results.write_records(
+            editors, rows, Path("every_eval_ever"), origin, repo, int(now.timestamp())
+        )
         outcome["records"] = {editor: str(path) for editor, path in records.items()}
     if as_json:
         click.echo(json.dumps(outcome))

@@ -134,7 +134,9 @@ def refuse_other_folders(folder: Path) -> None:
         raise UserError(f"{path} is not a card of this benchmark; give another folder for the dataset")
     reader, ours = Reader(folder), manifest.listed_files(folder)
     foreign = [file for file in reader.data_files() if file not in ours and not reader.is_ours(file)]
-    manifest.refuse_unlisted(folder, foreign, "this benchmark did not write", "move them or choose another folder")
+    manifest.refuse_unlisted(
+        folder, foreign, "this benchmark did not write", "move them or choose another folder"
+    )
 
 
 # Numbers and tables as Markdown

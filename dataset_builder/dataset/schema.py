@@ -107,7 +107,9 @@ def _write(path: Path, config: Config, rows: Iterable[Row | Values]) -> None:
             for picture in (row["reference"] for row in group if "reference" in pictures):
                 references.append(picture and hashlib.sha256(picture["bytes"]).hexdigest())
         metadata = {DIGESTS: json.dumps(digest.hexdigests())}
-        writer.add_key_value_metadata(metadata | ({REFERENCES: json.dumps(references)} if any(references) else {}))
+        writer.add_key_value_metadata(
+            metadata | ({REFERENCES: json.dumps(references)} if any(references) else {})
+        )
 
 
 def _writer(path: Path, schema: pa.Schema, pictures: Sequence[str]) -> pq.ParquetWriter:

@@ -1,7 +1,8 @@
 """Writes chains made elsewhere into a chain store, their bytes unchanged.
 
-A layout finds the chains. Whatever cannot be read is listed as a problem, and a chain ends at its first unreadable
-answer, as if its editor had failed there. Answers that were never published are gaps, which are not measured.
+A layout finds the chains. Whatever cannot be read is listed as a problem,
+and a chain ends at its first unreadable answer, as if its editor had failed
+there. Answers that were never published are gaps, which are not measured.
 """
 
 import re
@@ -105,8 +106,8 @@ def import_chains(
 ) -> Imported:
     """Write what a layout found; chains that are there already stay.
 
-    A chain with the same answers under other words is replaced. `originals` has one picture for each source, so that
-    editors that were given it in different encodings share step 0, and so share the case.
+    A chain with the same answers under other words is replaced. `originals` has one picture for each
+    source, so that editors that were given it in different encodings share step 0, and so share the case.
     """
     imported = Imported()
     open_run(out, _RUN)
@@ -241,7 +242,9 @@ def _reason_text(error: Exception) -> str:
     return "the file is missing" if isinstance(error, FileNotFoundError) else str(error)
 
 
-def imported_program(name: str, cycle: Sequence[str], metadata: Mapping[str, Any], closes: bool = True) -> Program:
+def imported_program(
+    name: str, cycle: Sequence[str], metadata: Mapping[str, Any], closes: bool = True
+) -> Program:
     is_small = any(_SMALL.search(words) for words in cycle)
     values: dict[str, Any] = {"category": "imported", "reversibility": "clear", "small": is_small}
     values |= {

@@ -1,8 +1,8 @@
 """Import layout `edival`: the answers of EdiVal-Bench in its multipass mode, three turns on each picture.
 
-https://github.com/TianyuCodings/EdiVal: a folder has INDEX_input_raw.png or .jpg and INDEX_input_raw_turn_1.png,
-_turn_2.png, _turn_3.png; its CSV has the columns image_index, turns and instructions (a
-Python list), with a row for each number of turns.
+https://github.com/TianyuCodings/EdiVal: a folder has INDEX_input_raw.png or .jpg and
+INDEX_input_raw_turn_1.png, _turn_2.png, _turn_3.png; its CSV has the columns
+image_index, turns and instructions (a Python list), with a row for each number of turns.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """Import layout `mse-bench`: a model's answers to MSE-Bench, five turns on each of a hundred pictures.
 
-https://github.com/ByteDance-Seed/VINCIE, evaluation/compute_score.py: leigangqu/MSE-Bench-results has a split for each
-model, with the columns turn_0_image to turn_4_image. Row N answers row N of leigangqu/MSE-Bench, whose columns are
-image, index and context, a list of instructions.
+https://github.com/ByteDance-Seed/VINCIE, evaluation/compute_score.py: leigangqu/MSE-Bench-results
+has a split for each model, with the columns turn_0_image to turn_4_image. Row N answers row N of
+leigangqu/MSE-Bench, whose columns are image, index and context, a list of instructions.
 """
 
 import re

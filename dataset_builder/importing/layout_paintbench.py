@@ -1,7 +1,8 @@
 """Import layout `paintbench`: a model's answers to PaintBench or TinyGrafixBench.
 
-https://github.com/PaintBench/PaintBench: the benchmark has TASK/NNN_input.png, NNN_answer.png and NNN.json with the
-instruction; a model's folder has TASK/NNNN_output.png. The one right answer is what the round should equal.
+https://github.com/PaintBench/PaintBench: the benchmark has TASK/NNN_input.png,
+NNN_answer.png and NNN.json with the instruction; a model's folder has
+TASK/NNNN_output.png. The one right answer is what the round should equal.
 """
 
 from dataclasses import replace

@@ -23,8 +23,8 @@ _KIND_OF_IMAGE = {"portrait": "face", "landscape": "scene"} | {kind: kind for ki
 def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str | None = None) -> Findings:
     """One chain for each folder IMAGE_PAIR with I0_source.png, I1_forward.png and so on.
 
-    `prompts` is a JSON file with the instructions of each pair: under the name of the case or pair at any depth, in a
-    list of such entries, or as that repository's own files of pairs or results.
+    `prompts` is a JSON file with the instructions of each pair: under the name of the case or pair
+    at any depth, in a list of such entries, or as that repository's own files of pairs or results.
     """
     entries = _prompts_by_name(prompts, editor) if prompts else {}
     check_folder(path, "give the folder that holds one editor's cases")
@@ -38,7 +38,9 @@ def find_chains(path: Path, editor: str, prompts: Path | None = None, kind: str 
         if not stray.name.startswith("."):
             yield Problem(str(stray), "is not a case of this layout: it has no I0_source.png", is_note=True)
     names = {case: case.resolve().name for case in cases}
-    entry_of = {case: entries.get(name) or entries.get(_split_case(name)[1]) or {} for case, name in names.items()}
+    entry_of = {
+        case: entries.get(name) or entries.get(_split_case(name)[1]) or {} for case, name in names.items()
+    }
     if prompts and not any(entry_of.values()):
         some = f"these cases, such as {names[cases[0]]}"
         raise UserError(f"{prompts} has no instructions for {some}; {_PROMPTS_FORM}")

@@ -24,13 +24,17 @@ _Place = tuple[int, int]  # round and position
 
 
 def find_chains(
-    path: Path, editor: str | None, columns: Mapping[str, str], kind: str | None = None, closes: bool | None = None
+    path: Path,
+    editor: str | None,
+    columns: Mapping[str, str],
+    kind: str | None = None,
+    closes: bool | None = None,
 ) -> Findings:
     """Chains from a row per picture; round 0 is the source.
 
-    `columns` maps our column names to the table's; paths are relative to the table. In a round, rows without a position
-    are numbered in their order. If every round has one step and their instructions differ, the rounds are read as turns
-    of one open round, unless `closes` is set.
+    `columns` maps our column names to the table's; paths are relative to the table. In a round,
+    rows without a position are numbered in their order. If every round has one step and their
+    instructions differ, the rounds are read as turns of one open round, unless `closes` is set.
     """
     if unknown := [name for name in columns if name not in _COLUMNS]:
         raise UserError(f"no column {unknown[0]!r} to map; the columns are {', '.join(_COLUMNS)}")
@@ -128,7 +132,9 @@ def _first_new_instruction(placed: Mapping[_Place, _Row]) -> _Place | None:
     return None
 
 
-def _answers(base: Path, name: str, placed: Mapping[_Place, _Row], last: _Place, length: int) -> list[FoundAnswer]:
+def _answers(
+    base: Path, name: str, placed: Mapping[_Place, _Row], last: _Place, length: int
+) -> list[FoundAnswer]:
     answers: list[FoundAnswer] = []
     for place in itertools.product(range(1, last[0] + 1), range(1, length + 1)):
         if place > last:

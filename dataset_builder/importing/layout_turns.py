@@ -28,11 +28,13 @@ def find_chains(
 ) -> Findings:
     """Chains of one round, with a column for the source and for each turn.
 
-    Unless `instructions` names their columns, the instruction for turn_1_image is in turn_1_instruction, turn_1_prompt
-    or turn_1_text.
+    Unless `instructions` names their columns, the instruction for
+    turn_1_image is in turn_1_instruction, turn_1_prompt or turn_1_text.
     """
     loaded = open_split(path, config, split, revision)
-    names = list(loaded.column_names or next(iter(loaded), {}))  # files that declare no columns have them in a row
+    names = list(
+        loaded.column_names or next(iter(loaded), {})
+    )  # files that declare no columns have them in a row
     instruction_columns = _instruction_columns(turns, instructions, names)
     for name in (source, *turns, *filter(None, instruction_columns)):
         if name not in names:
@@ -70,7 +72,9 @@ def open_split(
     return chosen.decode(False) if chosen.features else chosen
 
 
-def _instruction_columns(turns: Sequence[str], instructions: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+def _instruction_columns(
+    turns: Sequence[str], instructions: Sequence[str], names: Sequence[str]
+) -> Sequence[str]:
     if len(instructions) not in (0, len(turns)):
         raise UserError(f"{len(instructions)} columns of instructions for {len(turns)} turns; give one for each")
     return instructions or [_instruction_column(turn, names) for turn in turns]

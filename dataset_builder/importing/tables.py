@@ -75,7 +75,9 @@ def text(name: str, value: object, most: int = _MOST_CHARACTERS) -> str | None:
 
 
 def whole(name: str, value: object, low: int = 0, high: int = 2**31 - 1) -> int | None:
-    return _checked(name, value, int, lambda number: low <= number <= high, f"a whole number from {low} to {high}")
+    return _checked(
+        name, value, int, lambda number: low <= number <= high, f"a whole number from {low} to {high}"
+    )
 
 
 def number(name: str, value: object, low: float = -math.inf) -> float | None:

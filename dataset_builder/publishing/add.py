@@ -1,7 +1,7 @@
 """Adds an editor to a published version from the dataset of its run alone: no picture is downloaded, no file rewritten.
 
-The tables that list it get a further file each. Scores must be comparable, so the pictures, suites and floors of both
-sides have to agree.
+The tables that list it get a further file each. Scores must be comparable,
+so the pictures, suites and floors of both sides have to agree.
 """
 
 import math

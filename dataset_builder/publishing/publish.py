@@ -1,7 +1,7 @@
 """Publishes the dataset: checks, uploads what is new, and tags the commit.
 
-A version is vMAJOR.MINOR.PATCH. Major: the suite, the protocol or the schema changed, or chains are gone. Minor: chains
-or scores were added. Patch: only the card changed.
+A version is vMAJOR.MINOR.PATCH. Major: the suite, the protocol or the schema changed,
+or chains are gone. Minor: chains or scores were added. Patch: only the card changed.
 """
 
 import datetime
@@ -56,8 +56,8 @@ def publish(
 ) -> Plan:
     """Publish a dataset folder as a version, unless it is a dry run; `commit` is then its id.
 
-    The tag "next" is the one after the newest version, as high as the changes require. The card of a version begins
-    with the headline.
+    The tag "next" is the one after the newest version, as high as the
+    changes require. The card of a version begins with the headline.
     """
     check_publishable(folder, progress)
     plan = _plan_version(api, folder, repo, tag)

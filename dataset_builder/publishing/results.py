@@ -1,6 +1,7 @@
 """Writes results in two formats: the Hub's `.eval_results` and Every Eval Ever.
 
-The latter follows eval.schema.json 0.2.2 of evaleval/every_eval_ever, with files in data/BENCHMARK/DEVELOPER/MODEL.
+The latter follows eval.schema.json 0.2.2 of evaleval/every_eval_ever,
+with files in data/BENCHMARK/DEVELOPER/MODEL.
 """
 
 import importlib.metadata
@@ -22,7 +23,12 @@ _GROUP = "round trips"  # the programs whose rounds kept are for model repositor
 _REPO = re.compile(r"\w[\w.-]*/\w[\w.-]*")  # also keeps the file inside its folder
 # Columns of the leaderboard: title, unit, description, greatest score (None: the rounds of the chains).
 _MEASURES = {
-    "rounds_kept": ("Rounds kept", "rounds", "mean number of rounds of edit and undo before the first loss", None),
+    "rounds_kept": (
+        "Rounds kept",
+        "rounds",
+        "mean number of rounds of edit and undo before the first loss",
+        None,
+    ),
     "survival": ("Survival", "proportion", "share of the chains that keep every round", 1.0),
 }
 
@@ -114,7 +120,12 @@ def _model_info(editor: str, settings: Mapping[str, Setting]) -> Json:
 
 def _result(row: Json, column: str, rounds: int, repo: str) -> Json:
     title, unit, description, maximum = _MEASURES[column]
-    details = {"headline": row["name"], "cases": row["cases"], "rank": row["rank"], "mostly_lost_to": row["cause"]}
+    details = {
+        "headline": row["name"],
+        "cases": row["cases"],
+        "rank": row["rank"],
+        "mostly_lost_to": row["cause"],
+    }
     hub_dataset = {"source_type": "hf_dataset", "hf_repo": repo, "hf_split": "test"}
     return {
         "evaluation_name": f"{NAME}, {row['group']}",

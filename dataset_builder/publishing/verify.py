@@ -33,8 +33,8 @@ from ..dataset.schema import arrow, hash_file
 from .beside import changed_files
 
 SET_ASIDE = ".set-aside"
-# Never set aside: README.md is rewritten with every change, a run needs its run.json, and a person must check the
-# ledger's money.
+# Never set aside: README.md is rewritten with every change, a run
+# needs its run.json, and a person must check the ledger's money.
 _STAY = (CARD, "run.json", LEDGER)
 _SECRETS = re.compile(
     r"\b(hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}|r8_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}"
@@ -124,7 +124,9 @@ def _verify_references(reader: Reader) -> Iterator[Finding]:
             found = f"{counts[chain.id]} steps instead of {chain.calls + 1}"
             yield _finding("data/steps", f"chain {chain.id} has {found}")
         if chain.source.id not in sources:
-            yield _finding("data/chains", f"chain {chain.id} has the source {chain.source.id}, which is not there")
+            yield _finding(
+                "data/chains", f"chain {chain.id} has the source {chain.source.id}, which is not there"
+            )
     for config, column, ids in (("scores", "chain", set(chains)), ("floors", "source", sources)):
         if reader.files(config):
             for name in sorted({*reader.table(config, [column])[column].to_pylist()} - ids):

@@ -10,7 +10,8 @@ from ..options import number
 from ..records import Answer
 from ..vendors import hosted, wire
 
-# Before one of these a task is Pending, Reasoning or Generating. Failed is in the guides but not in the OpenAPI file.
+# Before one of these a task is Pending, Reasoning or Generating.
+# Failed is in the guides but not in the OpenAPI file.
 _ENDS = ("Ready", "Error", "Failed", "Request Moderated", "Content Moderated", "Task not found")
 
 

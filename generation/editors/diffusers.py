@@ -1,7 +1,7 @@
 """Open models through diffusers: which pipelines edit, and how to call each, by their signatures.
 
-A pipeline edits by instruction if its call takes a picture and a prompt, and nothing that marks another kind:
-a mask, a strength (the words then describe the whole result), a control, a number of frames.
+A pipeline edits by instruction if its call takes a picture and a prompt, and nothing that marks another
+kind: a mask, a strength (the words then describe the whole result), a control, a number of frames.
 """
 
 import functools
@@ -121,7 +121,9 @@ class Editor:
                     result = pipeline(generator=local_models.seeded_generator(seed), **arguments)
                 picture = _picture_of(result)
             except Exception as error:  # an exception of a pipeline fails this step, not the run
-                raise Rejected(f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}") from error
+                raise Rejected(
+                    f"{type(pipeline).__name__}: {type(error).__name__}: {str(error)[:300]}"
+                ) from error
         details = {"pipeline": type(pipeline).__name__, "device": local_models.torch_device(self.device)}
         details |= {
             key: value for key, value in arguments.items() if key not in ("image", "prompt", "output_type")

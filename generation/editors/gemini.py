@@ -37,8 +37,8 @@ _LIFETIME = 40 * 3600  # seconds for which an uploaded file is reused; Google de
 class Editor(hosted.HostedEditor):
     """Gemini image models: Nano Banana 2.1, Nano Banana Pro and their forerunners.
 
-    `resolution` may be a schedule such as 1K/2K/4K, which the steps repeat in turn. With `session=one` every call
-    carries the whole conversation; with `session=server` Google keeps it.
+    `resolution` may be a schedule such as 1K/2K/4K, which the steps repeat in turn. With
+    `session=one` every call carries the whole conversation; with `session=server` Google keeps it.
     """
 
     model: str = "gemini-nano-banana-2.1"

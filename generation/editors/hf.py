@@ -1,7 +1,7 @@
 """Whatever fal.ai and Replicate host for the Hub's inference providers, through the Hub's router.
 
-The Hub says by which name a provider hosts a model. Its client's `image_to_image` is not used, because it decodes the
-picture with Pillow and loses the bytes as received.
+The Hub says by which name a provider hosts a model. Its client's `image_to_image` is
+not used, because it decodes the picture with Pillow and loses the bytes as received.
 """
 
 import functools

@@ -30,8 +30,9 @@ _ACCOUNT = {"openai-organization": "OPENAI_ORG_ID", "openai-project": "OPENAI_PR
 class Editor(hosted.HostedEditor):
     """GPT-Image models, which take no seed; and with base_url= a server of your own.
 
-    `input_fidelity=auto` sends the highest value that the model takes. docs/editors.md describes own servers, and the
-    Responses API: `session=one` sends the whole conversation, with `session=server` OpenAI keeps it.
+    `input_fidelity=auto` sends the highest value that the model takes.
+    docs/editors.md describes own servers, and the Responses API: `session=one`
+    sends the whole conversation, with `session=server` OpenAI keeps it.
     """
 
     model: str = "gpt-image-2.5-sunburst"
@@ -181,7 +182,9 @@ class Editor(hosted.HostedEditor):
         body["tool_choice"] = {"type": "image_generation"}
         last = history[-1].details.get("session_id") if keeps else None
         words = {"type": "input_text", "text": instruction}
-        further = {"previous_response_id": last, "input": [{"role": "user", "content": [words]}]} if last else None
+        further = (
+            {"previous_response_id": last, "input": [{"role": "user", "content": [words]}]} if last else None
+        )
         reply = self._go_on("/responses", body, further, {"input": _as_items(history, words)})
         return self._read_response(reply, instruction)
 

@@ -1,7 +1,7 @@
 """The user's own Python function as an editor, passed as an object or named as ./my_editor.py:edit.
 
-The function may be async, and may take no seed. A file's function runs in a process of its own (process.py); a
-function that is passed as an object runs in this one.
+The function may be async, and may take no seed. A file's function runs in a process
+of its own (process.py); a function that is passed as an object runs in this one.
 """
 
 import ast
@@ -104,7 +104,9 @@ def from_file(path: Path, name: str, environment: Sequence[str], concurrency: in
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError) as error:
         raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    functions = {
+        node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
     definition, stored = functions.get(name), {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     imported = {alias.asname or alias.name for node in ast.walk(tree) for alias in getattr(node, "names", ())
                 if isinstance(alias, ast.alias)}  # fmt: skip

@@ -1,7 +1,8 @@
 """Runs a user's function in a separate process, which receives pixels, words and a seed, and nothing else.
 
-The process has no environment but what `env=` names. On Linux it is also kept from reading the run's folder and what
-/proc says of other processes (Landlock, from kernel 5.13 on); where that is missing, run.json says "process".
+The process has no environment but what `env=` names. On Linux it is also kept
+from reading the run's folder and what /proc says of other processes (Landlock,
+from kernel 5.13 on); where that is missing, run.json says "process".
 """
 
 import base64

@@ -9,8 +9,8 @@ from PIL import Image
 
 Pixels = NDArray[np.float32]
 
-# In delta E. On 144 calls of two hosted editors these find a region of 3% to 38% of the picture, and none where the
-# editor changed nothing; 4 times the median is above what wear does to a picture.
+# In delta E. On 144 calls of two hosted editors these find a region of 3% to 38% of the picture, and
+# none where the editor changed nothing; 4 times the median is above what wear does to a picture.
 _LEAST, _TIMES_MEDIAN = 6.0, 4.0
 _WHOLE = 0.5  # of the picture; an edit that touches more is of the whole picture
 _SMALLEST = 0.0005  # of the picture; smaller spots are grain

@@ -18,7 +18,17 @@ from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
 from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, one_of, unique
 from . import synthetic
 
-_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")  # of a user's own pictures
+_ENDINGS = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".webp",
+    ".avif",
+    ".bmp",
+    ".gif",
+    ".tif",
+    ".tiff",
+)  # of a user's own pictures
 GIVEN = ("kind", "origin", "licence", "attribution", "title", "intent")  # what a row may say of an own picture
 _OWN_FIELDS = ("file", "id", *GIVEN, "unfit", "scene", "degradation", "sha256")
 _AT_ONCE = 4  # packages fetched at the same time

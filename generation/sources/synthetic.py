@@ -132,7 +132,9 @@ def _grid(width: int, height: int, seed: int) -> Whole:
     pane = ((along & 4095) > 560) & ((up & 4095) > 900)
     number = (along >> 12) * 131 + (up >> 12)
     shine = draw([seed, 4], 1 << 14, 0, ONE)[number & 16383]
-    glass = _ramp((shine >> 1) + (up & 4095) * 6 + (along & 4095) * 2, [(0, (28, 44, 66)), (ONE, (168, 198, 220))])
+    glass = _ramp(
+        (shine >> 1) + (up & 4095) * 6 + (along & 4095) * 2, [(0, (28, 44, 66)), (ONE, (168, 198, 220))]
+    )
     lit = (draw([seed, 5], 1 << 14, 0, 100)[number & 16383] < 7) & pane
     wall = mix(flat(width, height, (96, 92, 90)), (160, 150, 138), (inside + 2048) * 16)
     tower = np.where(pane[..., None], glass, wall)

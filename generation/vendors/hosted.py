@@ -1,8 +1,8 @@
 """The base classes of hosted models and editors: options, key, address, errors and price.
 
-A vendor is one file in generation/editors/ with a subclass that says where the picture is in the answer (`read`).
-What is sent, prices and parameters of models are in models.toml; address, key and a table of words (`meanings`) that
-reads errors are attributes of the subclass, or in vendors.toml.
+A vendor is one file in generation/editors/ with a subclass that says where the picture is in the
+answer (`read`). What is sent, prices and parameters of models are in models.toml; address, key and
+a table of words (`meanings`) that reads errors are attributes of the subclass, or in vendors.toml.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,8 @@ from . import models, wire
 from .sizes import FAMILIES, Size, nearest, ratio
 from .wire import Json
 
-# What words in an error mean: (meaning, "code" or "message", the words). The first row that matches decides.
+# What words in an error mean: (meaning, "code" or
+# "message", the words). The first row that matches decides.
 Meanings = Sequence[tuple[str, str, Sequence[str]]]
 _CHOICES = {"quality": "qualities", "resolution": "resolutions", "safety_tolerance": "tolerances"}
 _VENDORS = toml_beside(__file__, "vendors.toml")
@@ -135,7 +136,9 @@ class HostedEditor(HostedModel):
     def check(self) -> None:
         if not self.model.startswith(self.prefix):
             default = type(self).model
-            raise UserError(f"{self.vendor}:model must be one that edits, such as {default!r}, got {self.model!r}")
+            raise UserError(
+                f"{self.vendor}:model must be one that edits, such as {default!r}, got {self.model!r}"
+            )
         for option, listed in _CHOICES.items():
             if not hasattr(self, option):
                 continue

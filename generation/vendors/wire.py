@@ -1,7 +1,8 @@
 """HTTP calls to vendors: a time limit for the whole call, a client that keeps it, and the reading of errors.
 
-An ordinary read timeout starts anew with every byte, so a server that sends a byte a second could hold a call forever,
-in the headers as well as in the body. Here every socket operation gets only the seconds that remain of the call.
+An ordinary read timeout starts anew with every byte, so a server that sends a
+byte a second could hold a call forever, in the headers as well as in the body.
+Here every socket operation gets only the seconds that remain of the call.
 """
 
 import base64
@@ -43,8 +44,8 @@ _deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadli
 def one_call(seconds: float) -> Iterator[None]:
     """Every request, wait and poll in this block ends within this many seconds.
 
-    The block reads answers without checking the type of each part: one that does not have the documented form rejects
-    the call, which may have been billed.
+    The block reads answers without checking the type of each part: one that does
+    not have the documented form rejects the call, which may have been billed.
     """
     token = _deadline.set(time.monotonic() + seconds)
     try:
@@ -278,7 +279,8 @@ def poll(
 ) -> tuple[httpx2.Response, Json]:
     """Poll a task until it is finished; the response and its JSON object.
 
-    The work is ordered and paid for, so a lost poll is repeated. After `errors` server errors the next one is returned.
+    The work is ordered and paid for, so a lost poll is repeated.
+    After `errors` server errors the next one is returned.
     """
     failed = 0
     while True:
@@ -326,7 +328,9 @@ def base_address(option: str, default: str) -> str:
     except httpx2.InvalidURL as error:
         raise UserError(f"the base address {address!r} is not an address ({error})") from error
     if not address.startswith(("https://", "http://")):
-        raise UserError(f"the base address must start with https:// (or http:// on this machine), got {address!r}")
+        raise UserError(
+            f"the base address must start with https:// (or http:// on this machine), got {address!r}"
+        )
     if "@" in urllib.parse.urlsplit(address).netloc:
         raise UserError("the base address must not hold a user name or password: it is stored with the chains")
     return address

@@ -22,8 +22,8 @@ def measure(
 ) -> list[Json]:
     """How far the picture `b` is from `a`, or each of a folder from that of the same name; one row a pair.
 
-    A picture of another size is brought to that of `a`, as in a dataset's scores; `resized` says so. A value that
-    cannot be computed is None, and `reasons` says why.
+    A picture of another size is brought to that of `a`, as in a dataset's scores;
+    `resized` says so. A value that cannot be computed is None, and `reasons` says why.
 
     >>> import convergebench as cb
     >>> [row] = cb.measure(picture, picture, ["psnr", "ssim"])

@@ -1,6 +1,7 @@
 """Scoring in parts with datatrove.
 
-A part depends on the dataset's files alone. Whoever writes the files reads the parts and computes what is missing.
+A part depends on the dataset's files alone. Whoever writes
+the files reads the parts and computes what is missing.
 """
 
 import time

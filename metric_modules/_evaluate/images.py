@@ -1,7 +1,8 @@
 """Reads the pictures of every image metric: each becomes 8-bit RGB, or is refused by its number.
 
-Grey and palette become RGB, opaque alpha is dropped, a declared orientation is applied, colour profiles are ignored.
-Arrays hold bytes, or floats from 0 to 1; channels come last, or first where only the first axis can be channels.
+Grey and palette become RGB, opaque alpha is dropped, a declared orientation
+is applied, colour profiles are ignored. Arrays hold bytes, or floats from 0
+to 1; channels come last, or first where only the first axis can be channels.
 """
 
 import os
@@ -10,7 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from convergebench.generation.pictures import DECODER_ERRORS, Undecodable, evaluation_size, open_picture, resize_to
+from convergebench.generation.pictures import (
+    DECODER_ERRORS,
+    Undecodable,
+    evaluation_size,
+    open_picture,
+    resize_to,
+)
 from PIL import Image, ImageOps
 
 _MAX_PIXELS = 8192 * 8192
@@ -217,7 +224,9 @@ def examples(values: Any, column: str) -> Sequence[object]:
         if type(values.features).__name__ == "Image" and hasattr(values.source, "cast_column"):
             # Take the bytes: datasets would decode them by other rules, and silently cut 16 bits to 8.
             files = values.source.select_columns([values.column_name])
-            values = files.cast_column(values.column_name, type(values.features)(decode=False))[values.column_name]
+            values = files.cast_column(values.column_name, type(values.features)(decode=False))[
+                values.column_name
+            ]
         return list(values)
     if not isinstance(values, list | tuple):
         raise ValueError(

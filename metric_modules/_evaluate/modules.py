@@ -73,5 +73,7 @@ def checked_rounds(curves: Sequence[Series], rounds: Sequence[int] | None) -> li
     if not whole or whole != list(rounds) or whole[0] < 1 or sorted(set(whole)) != whole:
         raise ValueError(f"rounds must be growing whole numbers from 1 on, got {list(rounds)}")
     if longest > len(whole):
-        raise ValueError(f"got {len(whole)} rounds for a curve of {longest} values; give one round for each value")
+        raise ValueError(
+            f"got {len(whole)} rounds for a curve of {longest} values; give one round for each value"
+        )
     return whole

@@ -58,7 +58,8 @@ def paired(
 ) -> Callable[..., dict[str, object]]:
     """A module's function that compares predictions with references, by a method that takes its other arguments.
 
-    It gives the means of the fields; without fields, of all numbers of the spec, with the reasons for missing ones.
+    It gives the means of the fields; without fields, of all
+    numbers of the spec, with the reasons for missing ones.
     """
     numbers = [column["name"] for column in spec["columns"] if "type" not in column]
 

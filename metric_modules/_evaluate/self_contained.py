@@ -1,7 +1,8 @@
 """Makes a metric folder self-contained, as `build` copies it next to a dataset and as it is published.
 
-`evaluate` downloads only NAME.py and the files that it imports as `from .sibling import name`. So shared files are
-copied beside it, imports from this package become imports of siblings, and NAME.py imports each of them.
+`evaluate` downloads only NAME.py and the files that it imports as `from
+.sibling import name`. So shared files are copied beside it, imports from
+this package become imports of siblings, and NAME.py imports each of them.
 """
 
 import ast

@@ -35,9 +35,9 @@ class Judgement(StepPlace):
     title: Annotated[str, "the question as a reader sees it"]
     question_sha256: Annotated[str, "of the question's file: its words, schema and scale"]
     compared_with: Annotated[str | None, "the column of the scores that answers the same, if one does"]
-    labelled_as: Annotated[str | None, "the question of people's labels and the answer that means yes, if any"] = (
-        None
-    )
+    labelled_as: Annotated[
+        str | None, "the question of people's labels and the answer that means yes, if any"
+    ] = None
     key: Annotated[str, "hash of the question, the pictures and the words: equal keys were asked the same"]
     purpose: Annotated[str, "dataset, or calibration: of the fixed sample that is asked again in each run"]
     session: Annotated[int, "number of the judge's run over this question, from 1"]

@@ -40,7 +40,9 @@ class Ask:
         pictures = [
             [
                 name,
-                (self.chain.source.reference or self.chain.id) if name == "reference" else self.steps[step].sha256,
+                (self.chain.source.reference or self.chain.id)
+                if name == "reference"
+                else self.steps[step].sha256,
             ]
             for name, step in self.shown
         ]

@@ -136,7 +136,9 @@ class Run:
             try:
                 self._write()
             except Locked as error:
-                outcome.stopped = outcome.stopped or f"the answers are stored, but not in the dataset yet: {error}"
+                outcome.stopped = (
+                    outcome.stopped or f"the answers are stored, but not in the dataset yet: {error}"
+                )
         if outcome.clean:
             self._begun.unlink(missing_ok=True)
         outcome.calibration = sum(judgement.purpose == CALIBRATION for judgement in new)

@@ -25,7 +25,8 @@ The editor will see only the changed picture. Answer with the instruction alone,
 _JOURNAL = "undos.jsonl"
 _LONGEST = 200  # characters of an instruction
 _MARK = "~"  # between the original program's id and the model that wrote the undo
-# Openings and words that no instruction to an editor has: a refusal, a question back, or talk about the task.
+# Openings and words that no instruction to an editor has:
+# a refusal, a question back, or talk about the task.
 _NO_INSTRUCTION = re.compile(
     r"^(?:i\b|i'm|as an|the |this |there |it |sure|okay|yes\b|no\b)"
     r"|\b(?:sorry|cannot|can't|unable|not able to|won't)\b|[?{}<>]",

@@ -24,7 +24,8 @@ _RIM = 2  # cells around an addition that its shadow and soft edges reach
 _LEAST = 0.2  # of the picture: with less background there is no value
 
 
-# A picture at 512 on the short side, its cells, and by the id of an earlier one the region in which it differs from it.
+# A picture at 512 on the short side, its cells, and by the id
+# of an earlier one the region in which it differs from it.
 _Seen = tuple[np.ndarray, np.ndarray, dict[int, np.ndarray]]
 
 

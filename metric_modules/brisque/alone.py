@@ -35,4 +35,6 @@ def module(
         return picture_modules.means(rows, [name]) | {"signature": signature_text(name, made.signature)}
 
     columns = {"predictions": datasets.Image()}
-    return picture_modules.PictureModule.of(file, description, compute, fetch_weights, columns=columns, example={})
+    return picture_modules.PictureModule.of(
+        file, description, compute, fetch_weights, columns=columns, example={}
+    )

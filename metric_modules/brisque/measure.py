@@ -29,7 +29,8 @@ missing_weights = PARAMETERS.missing
 fetch_weights = PARAMETERS.fetch
 _FEATURES = 36
 _SMALLEST = 16  # pixels a side: at half the size the window of 7 pixels has to fit
-# The lowest and the highest value of each feature in the regression's training data, as published with it.
+# The lowest and the highest value of each feature in
+# the regression's training data, as published with it.
 _LOWEST = np.array([
     0.338, 0.017204, 0.236, -0.123884, 0.000155, 0.001122, 0.244, -0.123586, 0.000152, 0.000975, 0.249, -0.135687,
     0.000174, 0.000913, 0.258, -0.143408, 0.000179, 0.000888, 0.471, 0.012809, 0.218, -0.094876, 1.5e-05, 0.001272,

@@ -1,7 +1,8 @@
 """Natural scene statistics, the features that no-reference metrics compute from one picture, and their scorers.
 
-Grey levels are normalised by their local contrast; in photographs the result follows a bell curve, and damage
-changes its shape. The definitions are those of the published MATLAB releases, down to how edges are padded.
+Grey levels are normalised by their local contrast; in photographs the
+result follows a bell curve, and damage changes its shape. The definitions
+are those of the published MATLAB releases, down to how edges are padded.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,8 +35,8 @@ def contrast_normalised(
 ) -> np.ndarray:
     """Each value minus its local mean, divided by its local deviation plus 1, in a Gaussian window.
 
-    In flat areas the result is rounding error, whose sign is counted. So the precision of the window and `kind` are
-    those of the implementation that produced the published numbers.
+    In flat areas the result is rounding error, whose sign is counted. So the precision of the
+    window and `kind` are those of the implementation that produced the published numbers.
     """
     values: np.ndarray = grey.astype(kind)
     depth = cv2.CV_64F if kind is np.float64 else cv2.CV_32F
@@ -131,7 +132,8 @@ def scorer_of(
 ) -> Callable[..., PairScorer]:
     """A metric's `Scorer`, which scores each picture by itself, on the processor, whatever is asked for.
 
-    `function` gives a picture's number, or why there is none; `load` gives what the function takes besides.
+    `function` gives a picture's number, or why there is
+    none; `load` gives what the function takes besides.
     """
 
     def loaded(device: str) -> Loaded:

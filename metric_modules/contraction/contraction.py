@@ -10,7 +10,13 @@ from itertools import count
 import numpy as np
 from convergebench.metric_modules._evaluate import modules
 from convergebench.metric_modules._evaluate.modules import Series, check_counts, check_series, checked_rounds
-from convergebench.metric_modules.contraction.growth import exponent, factor, fixed_point_distance, measured, shape
+from convergebench.metric_modules.contraction.growth import (
+    exponent,
+    factor,
+    fixed_point_distance,
+    measured,
+    shape,
+)
 from convergebench.metric_modules.halflife.intervals import CONFIDENCE, mean_over_clusters
 
 _GROWTHS = {"jitter": 0.0, "random walk": 1.0, "drift": 2.0}

@@ -26,8 +26,8 @@ def _slope(x: np.ndarray, y: np.ndarray) -> float:
 def factor(steps: Series) -> float | None:
     """q, the factor by which a round scales the distance between consecutive returns, from a log-linear fit.
 
-    Below 1 the chain contracts. A return equal to the one before, a fixed point, ends the fit; q is 0 if only one
-    distance precedes it, and None with fewer than two distances.
+    Below 1 the chain contracts. A return equal to the one before, a fixed point, ends the
+    fit; q is 0 if only one distance precedes it, and None with fewer than two distances.
     """
     at, distances = measured(steps, count())
     if len(distances) < 2 or distances[0] == 0:
@@ -50,8 +50,9 @@ def exponent(mse: Series, rounds: Sequence[int]) -> float | None:
 def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) -> float | None:
     """How far from the reference, in RMSE, the chain comes to rest if it keeps contracting by q.
 
-    A contraction towards a fixed point at distance R has gone (1 - q^n) R after n rounds; R by least squares.
-    None if the chain has gone less than half of the way, because the estimate would be too uncertain.
+    A contraction towards a fixed point at distance R has gone (1 - q^n)
+    R after n rounds; R by least squares. None if the chain has gone less
+    than half of the way, because the estimate would be too uncertain.
     """
     at, values = measured(mse, rounds)
     if q is None or not len(values) or q ** at[-1] > _HALF_WAY:
@@ -63,8 +64,8 @@ def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) ->
 def _families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
     """Every family as its name, its number of fitted numbers, and its candidate bases (one row each).
 
-    All start from a jump j, the cost of passing through the editor once: linear j + b n, exponential j + b e^(cn),
-    plateau j + b (1 - e^(-cn)) or simply j, power j + b n^c.
+    All start from a jump j, the cost of passing through the editor once: linear j + b n,
+    exponential j + b e^(cn), plateau j + b (1 - e^(-cn)) or simply j, power j + b n^c.
     """
     rates = np.geomspace(0.02, 3, 300)[:, None] * 10 / max(rounds[-1], 10)
     exponents = np.concatenate([np.geomspace(0.1, 0.9, 150), np.geomspace(1.1, 6, 150)])[:, None]
@@ -86,7 +87,8 @@ def _residual(values: np.ndarray, bases: np.ndarray) -> float:
 def shape(values: Series, rounds: Sequence[int]) -> dict[str, Any]:
     """The best shape and the weight of each (they add up to 1); null with a reason below 10 rounds or 6 points.
 
-    Reference: Hurvich and Tsai, Regression and time series model selection in small samples, Biometrika 76 (1989).
+    Reference: Hurvich and Tsai, Regression and time series
+    model selection in small samples, Biometrika 76 (1989).
 
     >>> shape([0.1 + 0.02 * n for n in range(1, 13)], range(1, 13))["shape"]
     'linear'

@@ -197,7 +197,9 @@ def _explained_by(edit: np.ndarray, remaining: np.ndarray, region: np.ndarray) -
     total = float((gap * gap).sum())
     if total < 1e-6:
         return None
-    local = np.clip(smooth((gap * made).sum(axis=2), NEAR) / (smooth((made * made).sum(axis=2), NEAR) + 1), 0, 1.2)
+    local = np.clip(
+        smooth((gap * made).sum(axis=2), NEAR) / (smooth((made * made).sum(axis=2), NEAR) + 1), 0, 1.2
+    )
     return 1 - float(((gap - local[..., None] * made) ** 2).sum()) / total
 
 

@@ -11,14 +11,15 @@ from convergebench.generation.studies.exact.scenes import RENDERER
 
 from .._shared.scoring import Program, Signature, Value
 
-# Chosen on scenes of 256 pixels: the right answer after JPEG 75 agrees by 0.93 or more, half an edit by 0.77 at most.
+# Chosen on scenes of 256 pixels: the right answer after JPEG
+# 75 agrees by 0.93 or more, half an edit by 0.77 at most.
 SIDE = 128  # pictures are compared at this size ...
 BLUR = 0.7  # ... and with this sigma, which takes off noise and the traces of re-encoding
 # Delta E within which a pixel has the colour that it should have; 18 takes some halves for the whole.
 COLOUR = 14.0
 SAME = 0.85  # the least share of the edit that must be exact, and that must not have been there before
-# Delta E from which a protected pixel has changed: on 21 edits, JPEG 75 changes 0.06% of pictures of 1024 pixels so far
-# at most, and 6% of one of 256.
+# Delta E from which a protected pixel has changed: on 21 edits, JPEG 75 changes
+# 0.06% of pictures of 1024 pixels so far at most, and 6% of one of 256.
 VISIBLE = 3.0
 UNLIKE = 6.0  # mean delta E between a chain's reference and its scene, above which it is not that scene's picture
 
@@ -39,10 +40,11 @@ def _gap(first: _Lab, second: _Lab) -> np.ndarray:
 def _exact_step(before: _Lab, after: _Lab, asked_from: _Lab, asked_for: _Lab) -> dict[str, float | bool]:
     """How a step from `before` to `after` agrees with the edit from one truth to another.
 
-    Of the region in which the truths differ, `exact_iou` counts what has the colour it should have, as a share of that
-    region and of all that changed elsewhere; `exact_start` is how much of the region was as the first truth has it. A
-    cast over the whole picture may be taken off, because it is wear. `exact_protected` forgives nothing: of what an
-    edit's mask protects, it is the share that the step changed.
+    Of the region in which the truths differ, `exact_iou` counts what has the colour
+    it should have, as a share of that region and of all that changed elsewhere;
+    `exact_start` is how much of the region was as the first truth has it. A cast over
+    the whole picture may be taken off, because it is wear. `exact_protected` forgives
+    nothing: of what an edit's mask protects, it is the share that the step changed.
     """
     region = _gap(asked_from, asked_for) > COLOUR
     rim = cv2.dilate(region.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0

@@ -54,7 +54,10 @@ SPEC = {
     ],
     "reasons": {
         "no_scene": ["not applicable", "the program is not of a drawn scene"],
-        "other_picture": ["ours", "the reference is not the scene that is drawn here, perhaps by another version"],
+        "other_picture": [
+            "ours",
+            "the reference is not the scene that is drawn here, perhaps by another version",
+        ],
         "no_picture": ["ours", "a picture of this round is missing"],
     },
 }

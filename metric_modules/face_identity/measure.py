@@ -9,8 +9,8 @@ from .._shared.published import PublishedFile, Say
 from .._shared.scoring import Loaded, PairScorer, Value
 
 Faces = tuple[np.ndarray, np.ndarray]  # a descriptor for each face, and how sure the detector is of it
-# Of 111 pictures the surest detection that is no face has 0.12. What only seems a face in the reference would be a
-# person who is gone, so the reference's faces must be sure; the answer's need not be.
+# Of 111 pictures the surest detection that is no face has 0.12. What only seems a face in the reference
+# would be a person who is gone, so the reference's faces must be sure; the answer's need not be.
 _SURE = 0.5
 _FOLDER = "face_recognition_models-0.3.0/face_recognition_models/models"
 _PUBLISHED = partial(

@@ -18,4 +18,6 @@ def _colour_of(picture: np.ndarray) -> tuple[float, float]:
 
 
 def compare(reference: object, pictures: Sequence[np.ndarray], earlier: object) -> list[dict[str, float]]:
-    return [dict(zip(("coloured_share", "colour_left"), _colour_of(picture), strict=True)) for picture in pictures]
+    return [
+        dict(zip(("coloured_share", "colour_left"), _colour_of(picture), strict=True)) for picture in pictures
+    ]

@@ -23,8 +23,9 @@ def half_life(
 ) -> dict[str, object]:
     """The half-life of curves of one metric, one curve per chain.
 
-    A chain is lost in its first measured round past the threshold, or in the round in which it was refused; a
-    technical failure and the last round censor. Formula: min{n : S(n) <= 1/2}, S the Kaplan-Meier curve.
+    A chain is lost in its first measured round past the threshold, or in
+    the round in which it was refused; a technical failure and the last
+    round censor. Formula: min{n : S(n) <= 1/2}, S the Kaplan-Meier curve.
 
     >>> half_life([[0.9] * 4 + [0.3] * 6, [0.9] * 6 + [0.4] * 4, [0.9] * 10])["half_life_text"]
     '7'

@@ -1,9 +1,9 @@
 """Tests whether an editor remembers what its edit covered: does the return match it better than a guess could?
 
-The return and several fillers, which never saw what is covered, are compared with the original there, after the same
-local registration. The advantage is Fisher's z of the correlation of the return's detail minus that of the best filler,
-in the band of scales in which it is largest. By Fisher's z, from .95 to .99 is as far as from .3 to .8: details that
-are almost right are hard to guess.
+The return and several fillers, which never saw what is covered, are compared with the original there,
+after the same local registration. The advantage is Fisher's z of the correlation of the return's
+detail minus that of the best filler, in the band of scales in which it is largest. By Fisher's z,
+from .95 to .99 is as far as from .3 to .8: details that are almost right are hard to guess.
 """
 
 import functools
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import onnxruntime
 
 _SIDE = 256  # pixels of the short side of the compared pictures: no disguise leaves finer detail intact
-# Bands of detail, each between two sigmas in pixels at _SIDE: from texture to a thumbnail of 16 pixels a side.
+# Bands of detail, each between two sigmas in pixels at
+# _SIDE: from texture to a thumbnail of 16 pixels a side.
 _BANDS = ((0.5, 1.5), (1.5, 4.0), (4.0, 12.0))
 _FEWEST_PIXELS = 250  # that must be covered: a disc of 18 pixels
 _LEAST_DETAIL = 2.0  # standard deviation of the original in a band, in grey levels
@@ -67,7 +68,9 @@ def advantage(
         _correlations(original, picture, mask[rows, columns]) for picture in (answer, shown, *fillings)
     )
     best = np.max(filler_correlations, axis=0)
-    judged = [band.std() >= _LEAST_DETAIL and guess < _GUESSABLE for band, guess in zip(detail, best, strict=True)]
+    judged = [
+        band.std() >= _LEAST_DETAIL and guess < _GUESSABLE for band, guess in zip(detail, best, strict=True)
+    ]
     subtracted = 0.0 if _network() else _NETWORK_KNOWS
     gain = np.arctanh(np.clip(own_correlations, 0, _CLIPPED_AT)) - np.arctanh(np.clip(best, 0, _CLIPPED_AT))
     return float(gain[judged].max()) - subtracted if any(judged) else "can_be_guessed"

@@ -47,7 +47,12 @@ class Scorer:
         before, answer = aligned[position - 1][0], aligned[position][0]
         distances = _mark_distances(before, answer, marks) if marks else ("no_marks", "no_marks")
         values |= dict(zip(("marks_unshown", "marks_shown"), distances, strict=True))
-        if position == length and length % 2 == 0 and program["closes"] and not _MOVES.search(program["cycle"][0]):
+        if (
+            position == length
+            and length % 2 == 0
+            and program["closes"]
+            and not _MOVES.search(program["cycle"][0])
+        ):
             values["known"] = self._known(program, aligned, reference)
             if not adds and values["known"] == "too_little_covered":
                 values["known"] = "no_covering_edit"
@@ -55,14 +60,20 @@ class Scorer:
 
     def _known(self, program: Program, aligned: Sequence[_Kept], reference: _Kept) -> Value:
         length = len(program["cycle"])
-        (before, before_look), (forward, forward_look), (answer, _) = aligned[0], aligned[length // 2], aligned[-1]
+        (before, before_look), (forward, forward_look), (answer, _) = (
+            aligned[0],
+            aligned[length // 2],
+            aligned[-1],
+        )
         cells, touched = covered_cells(before_look, forward_look)
         if not cells.any():
             return "nothing_changed"
         if program["round"] != 1:
             if None in program["earlier"]:
                 return "pictures_missing"
-            first, *looks = [self._laid_on(picture, aligned[0])[1] for picture in (reference, *program["earlier"])]
+            first, *looks = [
+                self._laid_on(picture, aligned[0])[1] for picture in (reference, *program["earlier"])
+            ]
             cells &= _still_shown(first, [*looks, before_look], length)
         return advantage(before, forward, answer, touched, cells)
 

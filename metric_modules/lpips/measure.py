@@ -76,7 +76,9 @@ def features(model: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor
         return stages
 
 
-def distances(model: Model, reference: Sequence["torch.Tensor"], pictures: Sequence[np.ndarray]) -> list[Distance]:
+def distances(
+    model: Model, reference: Sequence["torch.Tensor"], pictures: Sequence[np.ndarray]
+) -> list[Distance]:
     """The distances of pictures from a reference; a stage is freed once compared."""
     import torch
 
@@ -154,7 +156,8 @@ def compare(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Ten
 
 def maps(reference: Sequence["torch.Tensor"], prediction: Sequence["torch.Tensor"]) -> list["torch.Tensor"]:
     return [
-        (first - second).square().sum(1, keepdim=True) for first, second in zip(reference, prediction, strict=True)
+        (first - second).square().sum(1, keepdim=True)
+        for first, second in zip(reference, prediction, strict=True)
     ]
 
 

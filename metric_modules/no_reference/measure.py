@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _ONE_AT_A_TIME = Lock()  # libraries keep state between the lines of one call
 _TOGETHER_ON_A_GPU = 8
 TAKE_ONE = {"qalign"}  # metrics of pyiqa that refuse more pictures in a call
-# What networks raise on a picture that is too small or too flat for them, or with another version of a library.
+# What networks raise on a picture that is too small or
+# too flat for them, or with another version of a library.
 _FAILURES = (RuntimeError, ValueError, AssertionError, IndexError, AttributeError, TypeError)
 Score = float | tuple[str, str]  # of one picture, or why there is none
 # What scores pictures of one size, how many at once, and the versions and weights for the signature.

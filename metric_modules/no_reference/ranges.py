@@ -5,7 +5,8 @@ from typing import NamedTuple
 # The steps that Banana100 compares (its Table 2 and figures).
 FIRST = 1
 STEPS = (5, 10, 20)
-# The perceptual index ((10 - NRQM) + NIQE) / 2 has no upper bound of its own; the ranges of its parts end it here.
+# The perceptual index ((10 - NRQM) + NIQE) / 2 has no upper
+# bound of its own; the ranges of its parts end it here.
 PI_CAP = 55.0
 
 

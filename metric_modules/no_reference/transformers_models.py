@@ -108,7 +108,9 @@ def _read_pickle(path: Path) -> dict[str, Any]:
     return {name: getattr(value, "array", value) for name, value in vars(components).items()}
 
 
-def _read_array(file: BinaryIO, dtype: np.dtype, shape: tuple[int, ...], order: str, **head: object) -> np.ndarray:
+def _read_array(
+    file: BinaryIO, dtype: np.dtype, shape: tuple[int, ...], order: str, **head: object
+) -> np.ndarray:
     if dtype.hasobject:
         raise ValueError("pca.pkl holds an array of objects, which is not read")
     if head.get("numpy_array_alignment_bytes") is not None:

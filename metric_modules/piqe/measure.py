@@ -5,7 +5,8 @@ import numpy as np
 from .._shared.scoring import Signature
 from ..brisque.nss import GREY, contrast_normalised, scorer_of
 
-# These four are those of Venkatanath et al., Blind image quality evaluation using perception based features (2015).
+# These four are those of Venkatanath et al., Blind image
+# quality evaluation using perception based features (2015).
 _BLOCK = 16
 _ACTIVITY = 0.1  # the variance from which a block is busy
 _IMPAIRED = 0.1  # the deviation below which a piece of a block's edge is flat

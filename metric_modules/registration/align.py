@@ -72,7 +72,8 @@ def anchors(reference: np.ndarray) -> Anchors:
     side, reach = _blocks_of(coarse)
     edge = reach + side // 2 + 1
     x, y = (
-        np.arange(edge + (length - 2 * edge) % side // 2, length - edge + 1, side) for length in coarse.shape[::-1]
+        np.arange(edge + (length - 2 * edge) % side // 2, length - edge + 1, side)
+        for length in coarse.shape[::-1]
     )
     centres = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     texture = _flattest(coarse, side)[centres[:, 1], centres[:, 0]]

@@ -16,4 +16,6 @@ def _method(
     return compare, measure.signature_of(window)
 
 
-Ssim = picture_modules.PictureModule.of(__name__, __doc__, picture_modules.paired(SPEC, _method, fields=("ssim",)))
+Ssim = picture_modules.PictureModule.of(
+    __name__, __doc__, picture_modules.paired(SPEC, _method, fields=("ssim",))
+)

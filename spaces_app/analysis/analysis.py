@@ -83,7 +83,9 @@ class Analysis:
     @cached_property
     def outcomes(self) -> dict[str, dict[str, list[Outcome]]]:
         return {
-            name: {editor: self._outcomes(cases, group.checks_of(editor)) for editor, cases in group.cases.items()}
+            name: {
+                editor: self._outcomes(cases, group.checks_of(editor)) for editor, cases in group.cases.items()
+            }
             for name, group in self.groups.items()
         }
 

@@ -91,7 +91,9 @@ SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None
 # Columns of the scores that decide a cause.
 CAUSE_COLUMNS = tuple(cause.decided_by for cause in CAUSES.values() if cause.decided_by not in {"", *SERIES})
 if _UNKNOWN := set(CAUSE_COLUMNS) - score_column_names():
-    raise TypeError(f"a cause in halflife/causes.py is decided by {_UNKNOWN.pop()!r}, which is not a score column")
+    raise TypeError(
+        f"a cause in halflife/causes.py is decided by {_UNKNOWN.pop()!r}, which is not a score column"
+    )
 _RAW = ("rmse_previous", "framing_loss", *CAUSE_COLUMNS, *CURVES)
 # The only columns of the scores that are read to make a case.
 _CASE_COLUMNS = (
@@ -225,7 +227,8 @@ def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], flo
         ceiling, floor = COLUMNS[name].ceiling or 0.0, floors.floor(chain, name)
         if floor is not None and floor != ceiling:
             registered[name] = [
-                value if value is None else retained_value(value, floor=floor, ceiling=ceiling) for value in values
+                value if value is None else retained_value(value, floor=floor, ceiling=ceiling)
+                for value in values
             ]
     return registered
 

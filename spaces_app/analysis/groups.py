@@ -117,7 +117,9 @@ def _make_group(name: str, cases: dict[str, list[Case]], apart: _Reasons, roles:
         editor: tuple(check for check in checks if editor not in having[check]) for editor in measured
     }
     unchecked = {
-        editor: [f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in missing)}"]
+        editor: [
+            f"not checked, because its scores lack it: {', '.join(CHECK_TITLES[check] for check in missing)}"
+        ]
         for editor, missing in lacking.items()
         if missing
     }

@@ -42,7 +42,9 @@ def estimate(
     value: Any, interval: Sequence[Any] | None, lowest: float = -math.inf, highest: float = math.inf
 ) -> Estimate:
     low, high = interval or (None, None)
-    return Estimate(value, None if low is None else max(low, lowest), None if high is None else min(high, highest))
+    return Estimate(
+        value, None if low is None else max(low, lowest), None if high is None else min(high, highest)
+    )
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
@@ -252,7 +254,9 @@ def _latex_text(text: str) -> str:
     >>> _latex_text("χ², 50%"), _latex_text("模")
     ('$\\chi$$^2$, 50\\%', '[U+6A21]')
     """
-    return "".join(_LATEX_SIGNS.get(sign, sign if ord(sign) < _LATIN else f"[U+{ord(sign):04X}]") for sign in text)
+    return "".join(
+        _LATEX_SIGNS.get(sign, sign if ord(sign) < _LATIN else f"[U+{ord(sign):04X}]") for sign in text
+    )
 
 
 def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> str:

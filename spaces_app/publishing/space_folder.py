@@ -11,7 +11,9 @@ _TOP = ("app.py", "README.md", "requirements.txt")
 _OWN_REPO = "convergebench/convergebench"  # the Space's and the dataset's, as the files here have it
 
 
-def copy_space_to(out: Path, repo: str = _OWN_REPO, dataset: str = _OWN_REPO, revision: str | None = None) -> Path:
+def copy_space_to(
+    out: Path, repo: str = _OWN_REPO, dataset: str = _OWN_REPO, revision: str | None = None
+) -> Path:
     """Everything that the Space needs, in `out`; an earlier copy there is replaced.
 
     The copy shows this dataset at this revision, and its card names them and the Space's own repository.
@@ -25,7 +27,8 @@ def copy_space_to(out: Path, repo: str = _OWN_REPO, dataset: str = _OWN_REPO, re
     shutil.copytree(_ROOM, package / _ROOM.name, ignore=shutil.ignore_patterns(*unneeded, *_TOP))
     for room in _OTHER_ROOMS:
         shutil.copytree(_HOUSE / room, package / room, ignore=shutil.ignore_patterns(*unneeded))
-    # A regular package comes before one of the same name that is installed and that an import finds later.
+    # A regular package comes before one of the same name
+    # that is installed and that an import finds later.
     (package / "__init__.py").write_text('"""The rooms that this Space needs."""\n', encoding="utf-8")
     names = json.dumps({"dataset": dataset, "revision": revision})
     (package / _ROOM.name / "space" / "published.json").write_text(f"{names}\n", encoding="utf-8")

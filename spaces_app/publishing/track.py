@@ -17,8 +17,9 @@ _Log = Callable[[dict[str, float], int], object]
 def track(report: str | Path, to: str, project: str = "convergebench") -> list[str]:
     """Send the curves of a report's folder to trackio, wandb or tensorboard; returns the runs, one for each editor.
 
-    The numbers of the first table are the run's config. tensorboard writes into a folder named after the project.
-    Trackio's page smooths curves at first; with its smoothing factor at 0 it shows the numbers themselves.
+    The numbers of the first table are the run's config. tensorboard writes
+    into a folder named after the project. Trackio's page smooths curves at
+    first; with its smoothing factor at 0 it shows the numbers themselves.
     """
     one_of("tracker", to, TRACKERS)
     path = Path(report) / "tables.json"

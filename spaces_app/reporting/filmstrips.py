@@ -79,7 +79,9 @@ def _typical_strip(
     for shown in frames_of(case, checks, lost_step):
         data = reader.picture(case.chain.id, shown["step"]) if shown["is_there"] else None
         label = ", ".join(filter(None, (shown["label"], shown["share"])))
-        frames.append(make_frame(data, label, f"{case.source}, {case.program}: {label}", shown["is_loss"], places))
+        frames.append(
+            make_frame(data, label, f"{case.source}, {case.program}: {label}", shown["is_loss"], places)
+        )
     why = verdict_words(case, outcome, loss_clause(case, outcome, checks, analysis.threshold, row))
     title = f"a typical test: “{case.chain.program.cycle[0]}” on {case.source}"
     return Strip(display_names([case.editor])[case.editor], title, frames, why, case.editor)

@@ -62,7 +62,11 @@ def read_analysis(
 
 
 def write_files(
-    tables: Tables, out: Path, top: Sequence[Strip] = (), hero: Drawing | None = None, reader: Reader | None = None
+    tables: Tables,
+    out: Path,
+    top: Sequence[Strip] = (),
+    hero: Drawing | None = None,
+    reader: Reader | None = None,
 ) -> int:
     """How many; the page begins with `top`, and has pictures of the dataset that is given."""
     sections, files = make_sections(tables, reader), _table_files(tables)

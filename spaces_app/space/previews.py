@@ -58,7 +58,9 @@ class Previews:
         self.dataset.chain(chain)
         anchor = re.fullmatch(r"(\S*) (\d{1,6})", (at or f"{chain} {step}") if kind in _CUT else " 0")
         if anchor is None:
-            raise UserError(f"no place {at[:40]!r}; it must be the id of a chain and a step, with a space between")
+            raise UserError(
+                f"no place {at[:40]!r}; it must be the id of a chain and a step, with a space between"
+            )
         if kind in _CUT:
             self.dataset.chain(anchor[1])
         key = f"{chain} {step} {kind} {gain if kind == 'difference' else ''} {anchor[0]}"
@@ -94,14 +96,18 @@ class Previews:
         """What a chain's steps are compared with."""
         return decode(self.dataset.reader.reference(chain) or self._received(chain, 0))
 
-    def _crop(self, picture: Image.Image, polygons: list[list[list[float]]], anchor: re.Match[str]) -> Image.Image:
+    def _crop(
+        self, picture: Image.Image, polygons: list[list[list[float]]], anchor: re.Match[str]
+    ) -> Image.Image:
         left, top, right, bottom = box_around(picture.size, self.places(anchor[1], int(anchor[2])))
         scale = _CROP_SIDE / max(right - left, bottom - top)
         size = round((right - left) * scale), round((bottom - top) * scale)
         shown = picture.resize(size, Image.Resampling.LANCZOS, box=(left, top, right, bottom))
         draw = ImageDraw.Draw(shown)
         for polygon in polygons:
-            points = [((x * picture.width - left) * scale, (y * picture.height - top) * scale) for x, y in polygon]
+            points = [
+                ((x * picture.width - left) * scale, (y * picture.height - top) * scale) for x, y in polygon
+            ]
             for colour, width in _MARKS:
                 draw.line([*points, points[0]], colour, width, joint="curve")
         return shown

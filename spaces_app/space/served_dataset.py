@@ -178,7 +178,10 @@ class ServedDataset(Analysis):
     @cached_property
     def names(self) -> dict[str, list[str]]:
         values = zip(
-            *((of.editor, of.source.id, of.program.id, of.source.kind, of.program.category) for of in self.chains),
+            *(
+                (of.editor, of.source.id, of.program.id, of.source.kind, of.program.category)
+                for of in self.chains
+            ),
             strict=True,
         )
         keys = ("editor", "source", "program", "kind", "category")

@@ -178,7 +178,9 @@ def _missing() -> Response:
 
 
 def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
-    figures = {name: draw for _, tab in find_tabs().values() for name, draw in getattr(tab, "FIGURES", {}).items()}
+    figures = {
+        name: draw for _, tab in find_tabs().values() for name, draw in getattr(tab, "FIGURES", {}).items()
+    }
     drawing = threading.Lock()  # matplotlib's settings belong to the process
 
     @server.get("/figures/{name}.{form}")

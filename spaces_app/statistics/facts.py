@@ -63,9 +63,14 @@ def _chain_counts(analysis: Analysis) -> dict[str, int]:
     chain_counts = {"chains generated": len(analysis.chains)} | {place: counts[place] for place in shown}
     counted = {chain for chain, place in place_of.items() if place.startswith("cases ")}
     checks_missing = Counter(
-        code for case in analysis.cases if case.chain.id in counted for code in set(checks_left_out(case).values())
+        code
+        for case in analysis.cases
+        if case.chain.id in counted
+        for code in set(checks_left_out(case).values())
     )
-    return chain_counts | {f"edit check left out, {code}": count for code, count in sorted(checks_missing.items())}
+    return chain_counts | {
+        f"edit check left out, {code}": count for code, count in sorted(checks_missing.items())
+    }
 
 
 def _group_facts(analysis: Analysis, name: str) -> dict[str, Fact]:

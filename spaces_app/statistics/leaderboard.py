@@ -15,7 +15,14 @@ from convergebench.metric_modules.halflife.survival import summarise
 from ..analysis.analysis import Analysis
 from ..analysis.cases import MEANINGS, Case, Values
 from ..analysis.comparisons import EDITORS
-from ..analysis.groups import ROLES, CaseGroup, OutcomesByEditor, count_failures, is_missing_case, outcome_of_curve
+from ..analysis.groups import (
+    ROLES,
+    CaseGroup,
+    OutcomesByEditor,
+    count_failures,
+    is_missing_case,
+    outcome_of_curve,
+)
 from ..analysis.tables import (
     Estimate,
     Table,
@@ -209,7 +216,9 @@ def _area_under(cases: Sequence[Case], curves: Sequence[Values]) -> Estimate:
     areas, sources = [], []
     for case, values in zip(cases, curves, strict=True):
         last = case.rounds if case.end == "complete" else (case.end_round or 1) - 1
-        edits = list(zip(case.changed or [None] * len(values), case.as_asked or [None] * len(values), strict=True))
+        edits = list(
+            zip(case.changed or [None] * len(values), case.as_asked or [None] * len(values), strict=True)
+        )
         made = [0.0 if False in edits[place] and value else value for place, value in enumerate(values)]
         measured = [value for value in made[:last] if value is not None]
         if measured or (last < case.rounds and any(curves)):

@@ -33,7 +33,11 @@ def make(run: Path, chains: int) -> None:
     runs = max(1, chains // 4000)
     programs = [
         Program(
-            f"hat-{k}", (f"add hat {k}", f"remove hat {k}"), ("accessories", "scene objects")[k % 2], True, "clear"
+            f"hat-{k}",
+            (f"add hat {k}", f"remove hat {k}"),
+            ("accessories", "scene objects")[k % 2],
+            True,
+            "clear",
         )
         for k in range(PROGRAMS)
     ]

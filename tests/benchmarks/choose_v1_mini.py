@@ -32,7 +32,9 @@ def kept(start: Image.Image, spec: str) -> list[float]:
     editor = editors.choose(spec).editor
     first, picture, values = numpy.asarray(start, float), start, []
     for seed in range(ROUNDS):
-        answer = editor.edit(picture, "Produce an exact replica of the provided image, with no alterations.", seed)
+        answer = editor.edit(
+            picture, "Produce an exact replica of the provided image, with no alterations.", seed
+        )
         picture = prepare(pictures.decode(answer.data), SIDE)
         if picture.size != start.size:
             picture = picture.resize(start.size)

@@ -144,7 +144,11 @@ def main():
                             counts[key][0 if is_true else 2] += bool(says)
                             counts[key][1 if is_true else 3] += 1
         print(
-            wear, steps, *(f"{key}: {value}" for key, value in counts.items() if wear in key), sep="\n", flush=True
+            wear,
+            steps,
+            *(f"{key}: {value}" for key, value in counts.items() if wear in key),
+            sep="\n",
+            flush=True,
         )
     table = [
         f"{steps} steps.\n",

@@ -65,7 +65,9 @@ def probed(instruction):
     if np.mean(light < 0.25) > 0.5:
         return "destroys information"
     return (
-        "clear" if min(np.mean(light > 0.5), np.mean(colour > 0.5)) > 0.5 and np.median(light) > 0.9 else "partial"
+        "clear"
+        if min(np.mean(light > 0.5), np.mean(colour > 0.5)) > 0.5 and np.median(light) > 0.9
+        else "partial"
     )
 
 

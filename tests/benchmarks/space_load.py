@@ -25,7 +25,11 @@ from scored import encoded
 from space_server import serving
 from timing import resident, watched_memory
 
-POSTS, RETURNS, SIDE = 12, 24, 900  # a picture of noise of this side has 2.4 MB: 81 MB in base64 with the original
+POSTS, RETURNS, SIDE = (
+    12,
+    24,
+    900,
+)  # a picture of noise of this side has 2.4 MB: 81 MB in base64 with the original
 LYING, LYING_MB, BYSTANDER = 14, 60, 10.0  # posts of so many MB that declare 5 bytes, and seconds
 MOST_MEMORY, MEMORY_AFTER, LONGEST_WAIT = 900, 500, 300  # MB, MB and seconds
 

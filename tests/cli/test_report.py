@@ -146,7 +146,9 @@ def test_published_scores_are_reported_by_the_same_rules(folder, tmp_path):
 
 
 def contents(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def test_a_report_replaces_its_own_files_and_keeps_others(small, whole, tmp_path):

@@ -20,7 +20,9 @@ def rewrite(file, **changes):
     def damage(folder):
         config = configs()[file.split("/")[1]]
         rows = [row | changes for row in Reader(folder).rows(file.split("/")[1])]
-        schema.write(folder / file, config, [row for row in rows if row.get("editor", "paint") == "paint"], folder)
+        schema.write(
+            folder / file, config, [row for row in rows if row.get("editor", "paint") == "paint"], folder
+        )
         card.write(folder, configs())
 
     return damage

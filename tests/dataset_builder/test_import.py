@@ -203,7 +203,9 @@ def test_a_dataset_with_picture_columns_keeps_its_bytes(tmp_path):
     values["turn_2_image"][1] = None
     features = datasets.Features({name: datasets.Image() for name in names})
     features |= {name: datasets.Value("string") for name in ("turn_1_prompt", "turn_2_prompt")}
-    datasets.Dataset.from_dict(values, datasets.Features(features)).to_parquet(tmp_path / "there" / "test.parquet")
+    datasets.Dataset.from_dict(values, datasets.Features(features)).to_parquet(
+        tmp_path / "there" / "test.parquet"
+    )
     findings = layout_turns.find_chains(str(tmp_path / "there"), "mine", "image", names[1:])
     made = importing.import_chains(findings, tmp_path / "run")
     done = {one.chain.settings["case"]: one for one in read(tmp_path / "run")}
@@ -313,7 +315,9 @@ def test_originals_give_all_editors_one_step_0(case, tmp_path):
     done = read(tmp_path / "run")
     assert len(done) == 2
     assert len({one.chain.source.id for one in done}) == 1
-    assert {store_reader.read_picture(one, store_reader.read_steps(one)[0]) for one in done} == {stores.picture(1)}
+    assert {store_reader.read_picture(one, store_reader.read_steps(one)[0]) for one in done} == {
+        stores.picture(1)
+    }
     made = importing.import_chains(layout_pairs.find_chains(case, "flux"), tmp_path / "no", originals={})
     assert "there is no original 'portrait_01'; the originals are none" in made.problems[0].reason
 

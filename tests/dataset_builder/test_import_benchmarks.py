@@ -94,7 +94,10 @@ def test_pictures_on_the_hub_keep_their_bytes(hub, api, tmp_path, kind):
         rows.cast_column("source", datasets.Image()).cast_column("turn_1", datasets.Image()).to_parquet(
             tmp_path / "rows.parquet"
         )
-        place = {"path_in_repo": "data/train-00000-of-00001.parquet", "path_or_fileobj": tmp_path / "rows.parquet"}
+        place = {
+            "path_in_repo": "data/train-00000-of-00001.parquet",
+            "path_or_fileobj": tmp_path / "rows.parquet",
+        }
         api.upload_file(repo_id="NS/pictures", repo_type="dataset", **place)
     words = ["import", "NS/pictures", "--layout", "dataset", "--source-column", "source", "--turn", "turn_1"]
     command = [sys.executable, "-m", "convergebench", *words, "--editor", "m", "--out", "run"]

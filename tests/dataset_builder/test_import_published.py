@@ -41,7 +41,9 @@ def imported(path, out, **options):
 
 def smooth(size, seed):
     buffer = io.BytesIO()
-    Image.open(io.BytesIO(stores.picture(seed, (8, 6)))).resize(size, Image.Resampling.BICUBIC).save(buffer, "PNG")
+    Image.open(io.BytesIO(stores.picture(seed, (8, 6)))).resize(size, Image.Resampling.BICUBIC).save(
+        buffer, "PNG"
+    )
     return buffer.getvalue()
 
 

@@ -47,7 +47,9 @@ def test_a_versions_card_begins_with_headline_and_picture(hub, api, folder):
     assert shown.startswith(
         "**Best: A &lt;b&gt;, 3.0 &#91;2.0, 4.0&#93;.**\n\n![Strips of a typical test](headline.png)"
     )
-    assert publish(api, folder, REPO, "next", headline_of=lambda folder: None)["tag"] == "v1.0.0"  # nothing is new
+    assert (
+        publish(api, folder, REPO, "next", headline_of=lambda folder: None)["tag"] == "v1.0.0"
+    )  # nothing is new
     card.write(folder, configs())  # after a build or new scores, another headline may be true
     assert card.PICTURE not in (folder / "README.md").read_text()
     assert card.PICTURE not in local(folder)
@@ -136,7 +138,9 @@ def finish(api, folder, tag="v1.0.0"):
     raise AssertionError("it never finished")
 
 
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 3)) for seed in range(20)])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 3)) for seed in range(20)]
+)
 def test_an_upload_cut_anywhere_finishes_when_repeated(hub, api, folder, seed):
     """From there on nothing answers, as when the line is dead; then the line is back."""
     total = sum(len(data) for data in local(folder).values())

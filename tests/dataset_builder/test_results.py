@@ -66,7 +66,9 @@ def test_results_are_for_editors_with_a_model_repository(tmp_path):
     editors, rows = results.chains_by_editor(tmp_path / "out"), results.read_leaderboard(board)
     written = results.write_results(editors, rows, tmp_path / "results", source)
     assert list(written) == ["org/Editor-1"]
-    entries = huggingface_hub.hf_api.parse_eval_result_entries(yaml.safe_load(written["org/Editor-1"].read_text()))
+    entries = huggingface_hub.hf_api.parse_eval_result_entries(
+        yaml.safe_load(written["org/Editor-1"].read_text())
+    )
     assert [(entry.value, entry.notes) for entry in entries] == [(3.2199, None), (2.0, "diffusers:steps=8")]
     benchmark = yaml.safe_load(BENCHMARK)  # the fields that the Hub accepts
     assert set(benchmark) <= {"name", "description", "evaluation_framework", "tasks"}

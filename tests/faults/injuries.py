@@ -18,7 +18,14 @@ from faults.processes import Command
 from fuzz.mutations import flipped
 
 ENDED = (0, 1)  # whole, or stopped for a reason that was said
-SIGNALLED = (*ENDED, 2, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, 130)  # the last: before our code listens
+SIGNALLED = (
+    *ENDED,
+    2,
+    -signal.SIGKILL,
+    -signal.SIGTERM,
+    -signal.SIGINT,
+    130,
+)  # the last: before our code listens
 Injury = Callable[[Course], bool]
 
 

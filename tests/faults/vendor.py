@@ -84,7 +84,9 @@ class Vendor:
         self.process.join()
 
 
-def serve(till: Path, weather: "multiprocessing.sharedctypes.Synchronized[int]", seed: int, ready: object) -> None:
+def serve(
+    till: Path, weather: "multiprocessing.sharedctypes.Synchronized[int]", seed: int, ready: object
+) -> None:
     chance, lock = Random(f"vendor {seed}"), threading.Lock()
     tasks: list[dict[str, object]] = []
 
@@ -105,7 +107,9 @@ def serve(till: Path, weather: "multiprocessing.sharedctypes.Synchronized[int]",
             return told({"detail": "try again"}, 503)
         task = tasks[int(request.path.rpartition("/" if "/delivery/" in request.path else "-")[2])]
         if request.path.startswith("/delivery/"):
-            return Reply(body=task["data"], type="image/png", cut=bad and task["seed"] % 7 == 0 and not once(task))
+            return Reply(
+                body=task["data"], type="image/png", cut=bad and task["seed"] % 7 == 0 and not once(task)
+            )
         if not once(task, "asked"):
             return told({"status": "Pending"})
         if "refused" in task:

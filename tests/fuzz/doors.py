@@ -221,7 +221,8 @@ class Published(OfADataset):
     """A table of scores from elsewhere is taken whole, or refused."""
 
     seeds = (
-        b"case,image,editor,round,lpips,ssim\n" + b"".join(b"c%d,i%d,flux,1,0.1,0.8\n" % (n, n) for n in range(3)),
+        b"case,image,editor,round,lpips,ssim\n"
+        + b"".join(b"c%d,i%d,flux,1,0.1,0.8\n" % (n, n) for n in range(3)),
         b"case,editor,round,position,psnr\nc,flux,1,1,20.5\n",
     )
 

@@ -145,7 +145,17 @@ def imports(shop: Workshop, chance: Random) -> str:
 
 
 LONG = ("demo", "space", "weights", "sources", "prices", "publish")  # they serve, fetch, upload, or take minutes
-VALUES = ("identity", "jpeg:quality=40", "jpeg:quality=x", "paint", "nobody", "openai", "psnr,ssim", "psnr", "1/2")
+VALUES = (
+    "identity",
+    "jpeg:quality=40",
+    "jpeg:quality=x",
+    "paint",
+    "nobody",
+    "openai",
+    "psnr,ssim",
+    "psnr",
+    "1/2",
+)
 
 
 def words_of_a_call(shop: Workshop, chance: Random) -> list[str]:

@@ -34,7 +34,9 @@ def test_every_pixel_stays_in_its_place(name):
 
 
 def test_degraded_pixels_match_the_frozen_hash():
-    digest = hashlib.sha256(b"".join(degradations.degrade(n, CLEAN_SMALL, n).tobytes() for n in NAMES)).hexdigest()
+    digest = hashlib.sha256(
+        b"".join(degradations.degrade(n, CLEAN_SMALL, n).tobytes() for n in NAMES)
+    ).hexdigest()
     assert digest == FROZEN
     picture = pictures.decode(catalogue.read("painted-text~old-film"))
     assert pictures.pixel_hash(picture) == catalogue.source("painted-text~old-film").sha256

@@ -204,7 +204,9 @@ def test_guidance_goes_by_each_pipelines_own_name():
     assert (qwen["true_cfg_scale"], qwen["negative_prompt"]) == (3, " ")
     assert (qwen_21["true_cfg_scale"], qwen_21["negative_prompt"]) == (3, " ")
     assert pix["guidance_scale"] == 3
-    assert edited("StableDiffusionInstructPix2PixPipeline", "image_guidance=1.2")[1]["image_guidance_scale"] == 1.2
+    assert (
+        edited("StableDiffusionInstructPix2PixPipeline", "image_guidance=1.2")[1]["image_guidance_scale"] == 1.2
+    )
 
 
 @pytest.mark.parametrize(

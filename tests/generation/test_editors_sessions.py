@@ -45,12 +45,19 @@ class Sessions:
         if self.module is gemini:
             error = {"code": 404, "message": f"Interaction {last} not found.", "status": "NOT_FOUND"}
             return told({"error": error}, 404)
-        code = {"code": "previous_response_not_found", "message": f"Previous response with id '{last}' not found."}
+        code = {
+            "code": "previous_response_not_found",
+            "message": f"Previous response with id '{last}' not found.",
+        }
         return told({"error": {"type": "invalid_request_error", "param": "previous_response_id", **code}}, 400)
 
     def shown(self, name, data) -> Reply:
         if self.module is gemini:
-            thought = {"type": "thought", "summary": [{"type": "text", "text": "Green."}], "signature": "c2lnbg=="}
+            thought = {
+                "type": "thought",
+                "summary": [{"type": "text", "text": "Green."}],
+                "signature": "c2lnbg==",
+            }
             content = [
                 {"type": "text", "text": "Done."},
                 {"type": "image", "mime_type": "image/png", "data": data},

@@ -43,7 +43,13 @@ def test_seed_steps_and_guidance_are_sent_and_kept(tmp_path):
         assert server.requests[-1].headers["authorization"] == "Bearer none"
         assert "openai-organization" not in server.requests[-1].headers
     extras = {"seed": step.seed, "num_inference_steps": 28, "guidance_scale": 2.5, "true_cfg_scale": 4.0}
-    golden = {"model": MODEL, "prompt": "Paint the door green.", "size": "96x64", "n": "1", "output_format": "png"}
+    golden = {
+        "model": MODEL,
+        "prompt": "Paint the door green.",
+        "size": "96x64",
+        "n": "1",
+        "output_format": "png",
+    }
     golden |= {name: str(value) for name, value in extras.items()}
     assert vendor.sent == [{**golden, "response_format": "b64_json", "enable_teacache": "false"}]
     assert (step.status, step.cost) == ("ok", None)

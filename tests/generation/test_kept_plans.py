@@ -33,7 +33,12 @@ def test_the_numbers_of_plans(name):
         [chain.rounds, chain.run, chain.calls, *chain.settings.values(), *plan.case_of(chain)]
         for chain in made.chains
     ]
-    tables = {"summary": rows, "chains": [{"": chains}], "fits": [{"": fits}], "said": [{"": plan.warnings(made)}]}
+    tables = {
+        "summary": rows,
+        "chains": [{"": chains}],
+        "fits": [{"": fits}],
+        "said": [{"": plan.warnings(made)}],
+    }
     kept_numbers.check(f"plan, {name}", tables)
 
 

@@ -120,13 +120,20 @@ def test_a_hub_models_commit_is_part_of_a_chains_identity(tmp_path, monkeypatch)
             "print(editors.choose('diffusers:model=org/editor,revision=main').settings['commit'])\n"
             "print('commit' in editors.choose('diffusers:model=org/absent').settings)\n"
         )
-        home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HOME": str(tmp_path)}
+        home = {
+            "HF_ENDPOINT": hub.url,
+            "HF_TOKEN": hub.token,
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_HOME": str(tmp_path),
+        }
         words = {"env": {**os.environ, **home}, "capture_output": True, "text": True, "check": True}
         told = subprocess.run([sys.executable, "-c", code], **words).stdout.splitlines()
         assert told == [f"{first} diffusers:model=org/editor", first, "False"]
         fetch = "import huggingface_hub; huggingface_hub.hf_hub_download('org/editor', 'model_index.json')"
         subprocess.run([sys.executable, "-c", fetch], **words)
-        second = api.upload_file(path_or_fileobj=b"{ }", path_in_repo="model_index.json", repo_id="org/editor").oid
+        second = api.upload_file(
+            path_or_fileobj=b"{ }", path_in_repo="model_index.json", repo_id="org/editor"
+        ).oid
         assert second != first
         told = subprocess.run([sys.executable, "-c", code], **words).stdout.splitlines()
     assert told[0].startswith(first)  # what is in the cache is what is loaded

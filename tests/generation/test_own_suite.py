@@ -166,8 +166,14 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
         (('fits = ["object", "scene"]', "fits = 1"), "program 'logo' has '1' for fits, which must be a list"),
         (("[[program]]", "[program]"), "needs tables for program"),
         (("[[program]]", '[variants]\nname = "x"\n[[program]]'), "needs tables for variants"),
-        (("[[program]]", '[[variants]]\nname = "x"\nsedd = 1\n[[program]]'), "variant 'x' of suite 'mine' has no"),
-        (("[[program]]", '[[program]]\nid = "logo"\ncycle = ["add a hat"]\n[[program]]'), "'logo' is given twice"),
+        (
+            ("[[program]]", '[[variants]]\nname = "x"\nsedd = 1\n[[program]]'),
+            "variant 'x' of suite 'mine' has no",
+        ),
+        (
+            ("[[program]]", '[[program]]\nid = "logo"\ncycle = ["add a hat"]\n[[program]]'),
+            "'logo' is given twice",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_file_of_ones_own_is_one_sentence(folder, change, words):

@@ -45,7 +45,9 @@ def test_only_the_decoder_that_the_first_bytes_name_sees_them(monkeypatch):
     """PostScript would be run by another program."""
     asked = []
     opened = Image.open
-    monkeypatch.setattr(Image, "open", lambda *given, **how: asked.append(how["formats"]) or opened(*given, **how))
+    monkeypatch.setattr(
+        Image, "open", lambda *given, **how: asked.append(how["formats"]) or opened(*given, **how)
+    )
     pictures.decode(encoded(GRADIENT, "PNG"))
     for name in ("postscript.png", "windows.eps", "modern.avif"):
         with pytest.raises(pictures.Undecodable):

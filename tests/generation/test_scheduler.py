@@ -40,7 +40,9 @@ def test_a_killed_run_repeats_no_step_and_ends_identical(tmp_path):
 def test_a_larger_plan_extends_a_run_and_touches_no_done_chain(tmp_path):
     editor = Counting(tmp_path / "asked")
     generate(planned(editor, runs=1), tmp_path / "run")
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "chains").rglob("*") if path.is_file()}
+    before = {
+        path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "chains").rglob("*") if path.is_file()
+    }
     outcome = generate(planned(editor, runs=3), tmp_path / "run")
     assert (outcome.already, outcome.ends) == (4, {"complete": 8})
     assert {path: path.stat().st_mtime_ns for path in before} == before

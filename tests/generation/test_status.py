@@ -101,7 +101,10 @@ def test_one_shard_knows_the_whole_plan(tmp_path):
     scheduler.generate(made, made.chains[::3], tmp_path / "run")
     found = read_status(tmp_path / "run")
     assert (found["whole"]["done"], found["whole"]["chains"]) == (len(made.chains[::3]), len(made.chains))
-    assert (found["whole"]["waiting"], found["whole"]["running"]) == (len(made.chains) - found["whole"]["done"], 0)
+    assert (found["whole"]["waiting"], found["whole"]["running"]) == (
+        len(made.chains) - found["whole"]["done"],
+        0,
+    )
 
 
 def test_cost_is_that_of_the_steps_what_was_asked_again_included(tmp_path):

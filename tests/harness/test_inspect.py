@@ -87,7 +87,10 @@ def test_the_log_holds_every_picture_as_it_was_received(paint):
     stored = bytes_of(folder / "run")
     for sample in again.samples:
         images = [
-            part.image for message in sample.messages for part in message.content if isinstance(part, ContentImage)
+            part.image
+            for message in sample.messages
+            for part in message.content
+            if isinstance(part, ContentImage)
         ]
         received = [base64.b64decode(image.partition(",")[2]) for image in images]
         assert received == [data for _, data in stored[sample.scores["rounds_kept"].metadata["chain"]]]

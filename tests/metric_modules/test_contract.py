@@ -48,11 +48,11 @@ def alone(laid):
 
 def test_evaluate_loads_every_folder_of_the_checkout(tmp_path):
     names = [folder.name for folder in FOLDERS]
-    code = (
-        f"import evaluate\nfor name in {names}: assert evaluate.load(f'metric_modules/{{name}}').description, name"
-    )
+    code = f"import evaluate\nfor name in {names}: assert evaluate.load(f'metric_modules/{{name}}').description, name"
     environment = {**os.environ, **OFFLINE, "HF_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=HOUSE, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-3000:]
 
 

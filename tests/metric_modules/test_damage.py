@@ -15,7 +15,9 @@ from convergebench.metric_modules.registration.align import Placement
 from random_lpips import random_model
 
 here = pytest.mark.skipif(not weights.weights_file("alex").is_file(), reason="the weights of LPIPS are not here")
-labels = pytest.mark.skipif(not labelled.LABELS.is_dir(), reason="the labelled rounds are not beside the checkout")
+labels = pytest.mark.skipif(
+    not labelled.LABELS.is_dir(), reason="the labelled rounds are not beside the checkout"
+)
 
 
 def picture(seed=0, side=320):

@@ -196,7 +196,13 @@ def test_the_oracle_tells_all_flips_and_rotations_apart(name):
     start = look(picture(name))
     for number, done in enumerate(("none", *TURNS)):
         exact = np.ascontiguousarray(TRANSFORMS[done](picture(name)))
-        decayed = (exact, jpeg(exact, 30), noisy(exact, 25), cv2.GaussianBlur(exact, (0, 0), 3), shifted(exact, 8))
+        decayed = (
+            exact,
+            jpeg(exact, 30),
+            noisy(exact, 25),
+            cv2.GaussianBlur(exact, (0, 0), 3),
+            shifted(exact, 8),
+        )
         seen = look(decayed[number % len(decayed)])
         assert [find_transform(start, seen, {asked})[0] == asked for asked in TURNS] == [
             asked == done for asked in TURNS
@@ -320,7 +326,12 @@ def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
     assert result["signature"].startswith("edit_applied/6 ")
     given = {"predictions": [np.ascontiguousarray(before[:, ::-1])], "references": [before], "returns": [before]}
     flipped = metric.compute(**given, cycle=["flip horizontally", "flip it back"])
-    assert (flipped["changed"], flipped["as_asked"], flipped["undone"], flipped["region_share"]) == (1, 1, 1, None)
+    assert (flipped["changed"], flipped["as_asked"], flipped["undone"], flipped["region_share"]) == (
+        1,
+        1,
+        1,
+        None,
+    )
     with pytest.raises(ValueError, match="give two instructions"):
         EditApplied(cache_dir=str(tmp_path)).compute(**given, cycle="flip")
 

@@ -63,7 +63,9 @@ def pictures(folder):
     """Every scored step's pixels beside its reference's."""
     found, start = {}, {}
     for row in Reader(folder).rows("steps"):
-        pixels = np.asarray(Image.open(io.BytesIO(row["image"]["bytes"])).convert("RGB")) if row["image"] else None
+        pixels = (
+            np.asarray(Image.open(io.BytesIO(row["image"]["bytes"])).convert("RGB")) if row["image"] else None
+        )
         if row["step"] == 0:
             start[row["chain"]] = pixels
         elif pixels is not None:
@@ -154,7 +156,9 @@ def test_clip_has_a_say_in_applied_edits(dataset, scored_without_clip, monkeypat
     monkeypatch.setattr(clip.Scorer, "embed_words", embed)
     said = [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
     scored.score(dataset, ["clip", "edit_applied"])
-    rows = [row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_changed"] is not None]
+    rows = [
+        row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_changed"] is not None
+    ]
     assert set(asked) == {"a red dot"}
     assert all(json.loads(row["signature"])["edit_applied"]["clip"] == "yes" for row in rows)
     pixels = scores(scored_without_clip).values()

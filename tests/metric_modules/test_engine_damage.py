@@ -185,7 +185,10 @@ def test_damaged_scores_are_refused_and_never_hashed(clean, dataset):
 
 
 def test_a_changed_shard_line_is_computed_again(tmp_path):
-    lines = [{"task": "a", "parts": {}, "values": {"b": {"rmse": 0.1 + 0.2}}}, {"chain": "c", "rows": {"1": None}}]
+    lines = [
+        {"task": "a", "parts": {}, "values": {"b": {"rmse": 0.1 + 0.2}}},
+        {"chain": "c", "rows": {"1": None}},
+    ]
     with results.open_shard(tmp_path, "0000.jsonl") as shard:
         for line in lines:
             results.add_line(shard, line)

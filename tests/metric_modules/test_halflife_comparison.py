@@ -182,7 +182,8 @@ def test_perfectly_ordered_editors_are_all_told_apart(size):
     rng = np.random.default_rng(3)
     level = rng.integers(0, 5, 12)
     editors = {
-        n: {source: float(n * 3 + level[source] + rng.integers(0, 2)) for source in range(12)} for n in range(size)
+        n: {source: float(n * 3 + level[source] + rng.integers(0, 2)) for source in range(12)}
+        for n in range(size)
     }
     pairs = all_pairs(editors, {source: source for source in range(12)})
     assert {pair.verdict for pair in pairs} == {"second"}
@@ -194,7 +195,12 @@ def test_ranks_say_what_the_verdicts_leave_open():
     def pair(first, second, verdict):
         return Comparison(first, second, 40, 0, 20, 1.0, None, 0.01, 0.02, verdict)
 
-    pairs = [pair("a", "b", "open"), pair("a", "c", "first"), pair("b", "c", "open"), pair("a", "d", "indicative")]
+    pairs = [
+        pair("a", "b", "open"),
+        pair("a", "c", "first"),
+        pair("b", "c", "open"),
+        pair("a", "d", "indicative"),
+    ]
     assert rank_intervals("abcd", pairs) == {"a": (1, 2), "b": (1, 3), "c": (2, 3), "d": None}
 
 

@@ -37,7 +37,14 @@ def with_disc(picture, colour=(215, 30, 40), at=(0.45, 0.35), opacity=1.0):
 
 def judge(pictures, position=2, cycle=BALL, earlier=(), **about):
     scorer = Scorer("cpu", "float32", {})
-    program = {"cycle": cycle, "closes": True, "small": False, "shows": "a ball", "round": 1, "audits": [None] * 2}
+    program = {
+        "cycle": cycle,
+        "closes": True,
+        "small": False,
+        "shows": "a ball",
+        "round": 1,
+        "audits": [None] * 2,
+    }
     program |= {"round": 1 + len(earlier) // 2, "earlier": [scorer.reduce(picture) for picture in earlier]}
     reduced = [picture if picture is None else scorer.reduce(picture) for picture in pictures]
     reference = scorer.prepare([*earlier, pictures[0]][0])
@@ -145,7 +152,11 @@ def test_the_network_is_one_more_filler_and_nothing_is_subtracted(source, monkey
     *plain, ours = knowledge._fillings(source, mask)
     assert (len(plain), (ours == plain[0][..., ::-1]).all()) == (6, True)
     [(names, inputs)] = asked
-    assert (names, inputs["image"].shape, inputs["mask"].shape) == (["result"], (1, 3, 256, 256), (1, 1, 256, 256))
+    assert (names, inputs["image"].shape, inputs["mask"].shape) == (
+        ["result"],
+        (1, 3, 256, 256),
+        (1, 1, 256, 256),
+    )
     assert (inputs["mask"][0, 0] == np.where(mask, 0, 255)).all()
     assert judge([source, forward, source])["known"] == pytest.approx(without + 0.35)
     assert Scorer("cpu", "float32", {}).signature["fillers"] == "migan"

@@ -350,7 +350,10 @@ def test_a_judge_that_drifts_is_told_of_when_it_is_asked_again(data):
     assert "run 3" in alarm
     assert "judge-1-2027" in alarm
     found = drift.find_drift(judging.rows_of(data))
-    assert [(each.session, each.alarm, each.other_model) for each in found] == [(2, False, False), (3, True, True)]
+    assert [(each.session, each.alarm, each.other_model) for each in found] == [
+        (2, False, False),
+        (3, True, True),
+    ]
 
 
 # Judges

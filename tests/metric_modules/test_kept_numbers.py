@@ -424,7 +424,9 @@ def test_edits(part):
     keep(f"edits {part}", found | {"only adds": [list(step.values()) for step in adding]}, OF_PICTURES)
 
 
-@pytest.mark.parametrize(("small", "cells", "changed"), [(False, 3, 1), (False, 2, 0), (True, 1, 1), (True, 0, 0)])
+@pytest.mark.parametrize(
+    ("small", "cells", "changed"), [(False, 3, 1), (False, 2, 0), (True, 1, 1), (True, 0, 0)]
+)
 def test_an_edit_of_exactly_the_least_share_counts(monkeypatch, small, cells, changed):
     grid = np.zeros((10, 100, 3), np.float32)
     region = np.arange(1000).reshape(10, 100) < cells

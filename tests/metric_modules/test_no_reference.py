@@ -83,7 +83,9 @@ def test_parameters_arrive_once_and_whole(published):
     assert niqe.niqe(data.chelsea(), *niqe._pristine()) == niqe.niqe(data.chelsea(), *PRISTINE)
     assert brisque._published_regression()[0] == pytest.approx(VECTORS, rel=1e-5)
     niqe.PARAMETERS.path.write_bytes(b"another file")
-    with pytest.raises(ValueError, match="not what was published; delete it and run `convergebench weights niqe`"):
+    with pytest.raises(
+        ValueError, match="not what was published; delete it and run `convergebench weights niqe`"
+    ):
         niqe._pristine()
 
 

@@ -85,7 +85,9 @@ def sharpness_of_round(cycle, *pictures):
     return [judge_step(cycle, True, k, pictures[: k + 1], source=pictures[0]) for k in (1, 2)]
 
 
-@pytest.mark.parametrize("name", [*NAMES[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[2:])])
+@pytest.mark.parametrize(
+    "name", [*NAMES[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[2:])]
+)
 def test_blurring_and_sharpening_are_judged_by_their_detail(name):
     blurring = ("blur the image", "sharpen the blurred image")
     sharpening = ("sharpen the image", "blur the image slightly, back to its original sharpness")

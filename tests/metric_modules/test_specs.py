@@ -58,7 +58,9 @@ def test_a_missing_value_says_why_and_whose_fault_it_is():
     assert found["ssim"].sentence == "refused: it would rather not"
     assert found["ssim"].fault == "editor"
     assert found["edit_changed"].fault == "nobody"
-    assert Missing("not_asked", "lpips").sentence == "not asked for; `convergebench score --metrics lpips` adds it"
+    assert (
+        Missing("not_asked", "lpips").sentence == "not asked for; `convergebench score --metrics lpips` adds it"
+    )
     assert Missing("a code of another version").sentence == "a code of another version"
     damaged = {code for code in scores.OF_THE_ENGINE if Missing(code).is_damage}
     assert damaged == {"missing", "unreadable", "not_a_number"}

@@ -216,7 +216,9 @@ class LowBits(Cheat):
 
     def draw(self, given, guess, instruction, seed):
         coarse = given.astype(int) * self.steps // 256
-        return np.where(difference_mask(given, guess)[..., None], guess // self.steps * self.steps + coarse, guess)
+        return np.where(
+            difference_mask(given, guess)[..., None], guess // self.steps * self.steps + coarse, guess
+        )
 
     def restore(self, given, guess, instruction, seed):
         hidden = (given.astype(int) % self.steps) * (256 // self.steps) + 128 // self.steps

@@ -179,7 +179,9 @@ def folder_of(out: Path, name: str, about: Sequence[Any]) -> Path:
         factory, cheat = CHEATS[name], CHEATS[name]()
         code = [_source(maker) for maker in type(cheat).__mro__[:-1]]
         partly = isinstance(factory, partial)
-        code += [_source(part) for part in ((*factory.args, *factory.keywords.values()) if partly else (factory,))]
+        code += [
+            _source(part) for part in ((*factory.args, *factory.keywords.values()) if partly else (factory,))
+        ]
         code += [_source(value) for value in vars(cheat).values() if inspect.isfunction(value)]
     return out / f"{name}-{hashlib.sha256(repr([*code, *about]).encode()).hexdigest()[:8]}"
 

@@ -9,7 +9,9 @@ from convergebench.spaces_app.studies.exact.statistics import exact_edits, steer
 def chain_of(scene, category="exact edits", cost=0.5):
     source = SimpleNamespace(id=scene, scene="2 things, plain")
     program = SimpleNamespace(id=f"{scene}-move", category=category)
-    made = SimpleNamespace(id=f"{scene}-chain", source=source, program=program, suite="x", cost=cost, editor="one")
+    made = SimpleNamespace(
+        id=f"{scene}-chain", source=source, program=program, suite="x", cost=cost, editor="one"
+    )
     made.chain = made  # a finished chain holds the one that was asked for
     return made
 

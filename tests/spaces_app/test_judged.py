@@ -262,7 +262,14 @@ def test_a_missing_background_has_a_reason(background):
 PEOPLE = ("anna", "ben", "carla")
 HAT = Program("hat", ("add a hat", "remove the hat"), "accessories", True, "clear", shows="a hat")
 PAIRS = replace(APPLES, id="add-two", cycle=("Add an apple.", "Add a pear."))
-ROUNDS = {APPLES: 22, PAIRS: 2, REPLICATE: 4, HAT: 4, replace(HAT, id="hat~m-1"): 4, replace(HAT, id="hat~m-2"): 4}
+ROUNDS = {
+    APPLES: 22,
+    PAIRS: 2,
+    REPLICATE: 4,
+    HAT: 4,
+    replace(HAT, id="hat~m-1"): 4,
+    replace(HAT, id="hat~m-2"): 4,
+}
 ROUNDS |= {
     Program(f"restore-{name}", ("Restore the picture.",), "restoration", True, "partial"): 1
     for name in ("s1", "s2", "l1", "sf1", "lf1")
@@ -295,7 +302,10 @@ def untidy():
                 "self_evaluation": (float(step % 7 == 4), "yes"),
             }
             questions |= {"additions_there": (len(there) / max(1, step), {"there": there})} if step else {}
-            questions |= {"edit_applied": (float(yes[0]), {"applied": yes[0]}), "edit_undone": (float(yes[1]), {})}
+            questions |= {
+                "edit_applied": (float(yes[0]), {"applied": yes[0]}),
+                "edit_undone": (float(yes[1]), {}),
+            }
             questions |= {"anything_else": (float(yes[2]), {"changed": yes[2], "changes": places})}
             questions |= {"infidelity": (float(yes[3]), {"kind": kind}), "over_generation": (float(yes[4]), {})}
             for judge, (question, (value, words)) in product(("seer", "critic"), questions.items()):
@@ -323,7 +333,11 @@ def untidy():
                     "lpips": 0.8 - 0.8 * level,
                     "psnr": 20 + level,
                 }
-                values |= {"background_lpips": 0.5 - level / 2, "retained_lpips": level, "retained_rmse": level**2}
+                values |= {
+                    "background_lpips": 0.5 - level / 2,
+                    "retained_lpips": level,
+                    "retained_rmse": level**2,
+                }
                 rows.append(row | {name: None if rng.random() < 0.04 else each for name, each in values.items()})
     for left, right in zip(chains, chains[1:] + chains[:1], strict=True):
         for rater in ("anna", "ben"):

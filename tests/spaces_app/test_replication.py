@@ -15,7 +15,11 @@ from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.replication.metric_lines import metric_lines
-from convergebench.spaces_app.studies.replication.series import WITH_ORIGINAL, _on_common_scale, replication_series
+from convergebench.spaces_app.studies.replication.series import (
+    WITH_ORIGINAL,
+    _on_common_scale,
+    replication_series,
+)
 from convergebench.spaces_app.studies.replication.statistics import (
     no_reference_gaps,
     no_reference_ranks,
@@ -57,7 +61,8 @@ def copies(chains=None, scores=SCORES):
     """Scores of copies of three pictures, two runs of thirty steps each."""
     chains = chains or [chain("replicate", source, run, 30) for source in SOURCES for run in (1, 2)]
     return analysis(
-        chains, lambda one, step, *_: {name: score(one.source.id, one.run, step) for name, score in scores.items()}
+        chains,
+        lambda one, step, *_: {name: score(one.source.id, one.run, step) for name, score in scores.items()},
     )
 
 

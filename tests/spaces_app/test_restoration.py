@@ -64,9 +64,7 @@ def test_published_means_equal_and_have_no_limits_or_p(tables):
 
 
 def test_the_best_looking_prompt_is_the_least_faithful(tables):
-    words = (
-        "S3 of Nano Banana 2 (prompts.csv) looks best by MUSIQ, MANIQA, CLIPIQA and is the least faithful by PSNR,"
-    )
+    words = "S3 of Nano Banana 2 (prompts.csv) looks best by MUSIQ, MANIQA, CLIPIQA and is the least faithful by PSNR,"
     assert words in tables["restoration_prompts"].note
 
 
@@ -247,7 +245,9 @@ def untidy():
         program = replace(one.program, id="restored" if editor == "plain" else one.program.id, cycle=cycle)
         about = {"reference": None, "scene": ""} if number == 13 else {"degradation": ""} if number == 12 else {}
         kind = f"film-{number % 7}" if "film" in source.id else source.degradation
-        source = replace(source, title="" if number % 2 else f"Picture {number}", **{"degradation": kind, **about})
+        source = replace(
+            source, title="" if number % 2 else f"Picture {number}", **{"degradation": kind, **about}
+        )
         rounds = (3 if editor == "better" else 2, 1, 2)[number % 3] if editor != "two" else 1
         settings = chain.settings | ({"audit": "noise"} if draw > 0.95 else {})
         chain = replace(chain, source=source, program=program, settings=settings, rounds=rounds)
@@ -255,7 +255,11 @@ def untidy():
         end = "complete" if last == rounds else "refused"
         finished.append(FinishedChain(chain.id, chain, "restoration", "1", end, len(cycle) * last, None))
         for row in by_chain[one.id][: last + (last < rounds)]:
-            values = {"lpips": rng.integers(1, 9) / 10, "ssim": rng.normal(0.7, 0.1), "clip": rng.normal(0.8, 0.1)}
+            values = {
+                "lpips": rng.integers(1, 9) / 10,
+                "ssim": rng.normal(0.7, 0.1),
+                "clip": rng.normal(0.8, 0.1),
+            }
             values |= {"musiq": 60 + 10 * rng.random() - row["psnr"] / 9, "rmse": 60 - row["psnr"]}
             values |= {"psnr": row["psnr"], "niqe": row["niqe"] if editor != "few" else None}
             values |= {"background_lpips": 0.1, "coloured_share": 0.2}  # of other studies

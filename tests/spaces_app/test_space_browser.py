@@ -220,7 +220,9 @@ def test_the_divider_is_dragged_and_the_picture_zooms(visit, server):
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.3, middle, steps=4)
     page.mouse.up()
-    assert page.evaluate("document.querySelector('.cb-stage').scrollLeft") > before  # a drag moves the picture now
+    assert (
+        page.evaluate("document.querySelector('.cb-stage').scrollLeft") > before
+    )  # a drag moves the picture now
 
 
 PLACE = """() => [".cb-before", ".cb-after"].map((name, half) => {
@@ -327,7 +329,9 @@ SLOW = [pytest.param(f"?tab={tab}", marks=pytest.mark.slow) for tab, _ in TABS.v
 
 @pytest.mark.parametrize("query", ["", "?tab=chains&chain={}&step=4", *SLOW])
 def test_a_phone_shows_it_without_scrolling_sideways(visit, server, query):
-    page = visit(query.format(chain_of(server, "fading")), 390, 844, "dark", trouble_is_expected="labels" in query)
+    page = visit(
+        query.format(chain_of(server, "fading")), 390, 844, "dark", trouble_is_expected="labels" in query
+    )
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     if "chain=" in query:

@@ -26,7 +26,9 @@ def begin(opened, rater, question=""):
 
 
 def place(page):
-    return page.text_content(".cb-label-asked").split(".")[0] if page.query_selector(".cb-label-asked") else "done"
+    return (
+        page.text_content(".cb-label-asked").split(".")[0] if page.query_selector(".cb-label-asked") else "done"
+    )
 
 
 def press(page, keys):

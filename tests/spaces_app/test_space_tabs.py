@@ -245,7 +245,17 @@ def test_the_numbers_of_every_tab(dataset):
     kept_numbers.check("space", tables)
 
 
-NAMES = ("steady", "gemini:model=gemini-3-pro", "fading", "a", "b", "c", "d:seed=1", "identity", "jpeg:quality=75")
+NAMES = (
+    "steady",
+    "gemini:model=gemini-3-pro",
+    "fading",
+    "a",
+    "b",
+    "c",
+    "d:seed=1",
+    "identity",
+    "jpeg:quality=75",
+)
 PICTURES = tuple(f"picture-{number:02}" for number in range(13))
 
 

@@ -63,7 +63,16 @@ class Model:
 
 
 def undo_words(base, out):
-    words = ["undos", "--suite", "demo", "--judge", f"openai:base_url={base}/v1,model=m-1", "--out", out, "--json"]
+    words = [
+        "undos",
+        "--suite",
+        "demo",
+        "--judge",
+        f"openai:base_url={base}/v1,model=m-1",
+        "--out",
+        out,
+        "--json",
+    ]
     return words + [f"--program={id}" for id in WRITTEN]
 
 
@@ -180,7 +189,9 @@ def test_only_an_instruction_is_taken_from_an_answer(answer, words):
 def test_the_numbers_of_every_table():
     programs = ("ball-chair-nested", "ball-chair-crossed", "hat", "hat~m-1", "scarf~m-1")
     kept = {
-        (editor, name): 2 + 3 * m + n for m, editor in enumerate(("one", "two")) for n, name in enumerate(programs)
+        (editor, name): 2 + 3 * m + n
+        for m, editor in enumerate(("one", "two"))
+        for n, name in enumerate(programs)
     }
     kept_numbers.check("two ways", kept_numbers.rows_of(made(kept)))
 

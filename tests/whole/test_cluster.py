@@ -133,7 +133,12 @@ def test_an_argument_is_json_where_it_can_be():
     parsed = _parse_arguments(
         None, None, ["partition=cpu", "cpus_per_task=4", "time=04:00:00", 'sbatch_args={"account": "me"}']
     )
-    assert parsed == {"partition": "cpu", "cpus_per_task": 4, "time": "04:00:00", "sbatch_args": {"account": "me"}}
+    assert parsed == {
+        "partition": "cpu",
+        "cpus_per_task": 4,
+        "time": "04:00:00",
+        "sbatch_args": {"account": "me"},
+    }
 
 
 def test_a_replaced_pool_worker_counts_as_killed(monkeypatch):

@@ -40,7 +40,9 @@ def test_the_editor_is_listed_and_ranked_by_its_role(copy):
     [listed_editor] = [
         row for row in json.loads(copy.verb("list", "editors", "--json")) if row["name"] == "upside"
     ]
-    assert listed_editor["about"] == "Rotates its input by half a turn or another angle, whatever the instruction."
+    assert (
+        listed_editor["about"] == "Rotates its input by half a turn or another angle, whatever the instruction."
+    )
     assert listed_editor["options"] == {"angle": 180}
     rows = json.loads((copy.work / "report" / "leaderboard.json").read_text())["rows"]
     roles = {row["editor"]: row["role"] for row in rows}

@@ -35,7 +35,9 @@ def shop(tmp_path_factory):
     shop = Workshop(tmp_path_factory.mktemp("shop") / "work")
     few = ("--no-audit", "--rounds", "2", "--out")
     shop.expect("generate", "--suite", "smoke", "--editor", "identity", *few, shop.root / "whole")
-    shop.expect("generate", "--suite", "additions", "--editor", "paint", "--limit", "1", *few, shop.root / "added")
+    shop.expect(
+        "generate", "--suite", "additions", "--editor", "paint", "--limit", "1", *few, shop.root / "added"
+    )
     shop.expect("build", shop.root / "added", "--out", shop.root / "additions")
     return shop
 
@@ -64,7 +66,8 @@ def no_space(most=30):
 
 @pytest.mark.parametrize("fault", [error_of_the_disk, no_space], ids=["EIO", "full"])
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in ("build", "generate") else pytest.mark.slow) for name in WORDS]
+    "name",
+    [pytest.param(name, marks=() if name in ("build", "generate") else pytest.mark.slow) for name in WORDS],
 )
 def test_a_disk_fault_is_one_sentence_and_a_retry_succeeds(shop, name, fault, monkeypatch):
     monkeypatch.chdir(shop.scratch)  # where results are written

@@ -61,7 +61,9 @@ def made(tmp_path_factory):
     choices = {name: drawn_requests.choice() if name in BY_HAND else plan.choices[0] for name in NAMES}
     settings = {**plan.choices[0].settings, "short_side": SHORT_SIDE}
     chains = [
-        Chain(catalogue.source(pictures[name]), programs.get(name), choices[name].label, settings, 1, ROUNDS[name])
+        Chain(
+            catalogue.source(pictures[name]), programs.get(name), choices[name].label, settings, 1, ROUNDS[name]
+        )
         for name in NAMES
     ]
     plan = Plan(suite, (*plan.choices, drawn_requests.choice()), tuple(chains))

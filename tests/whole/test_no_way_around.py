@@ -44,7 +44,10 @@ def test_a_compressed_answer_is_counted_unpacked(monkeypatch):
     small = Reply(body=gzip.compress(b"{}"), headers={"content-encoding": "gzip"})
     other = Reply(body=b"{}", headers={"content-encoding": "zstd"})
     for reply, reason in ((packed, "more than 100000 bytes"), (other, "an encoding that was not requested")):
-        with serving(lambda server, request, reply=reply: reply) as server, pytest.raises(Transient, match=reason):
+        with (
+            serving(lambda server, request, reply=reply: reply) as server,
+            pytest.raises(Transient, match=reason),
+        ):
             wire.send("GET", server.base, {})
     with serving(lambda server, request: small) as server:
         assert wire.send("GET", server.base, {}).content == b"{}"

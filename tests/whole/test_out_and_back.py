@@ -33,7 +33,12 @@ def test_edits_are_undone_in_reverse_order_at_every_depth():
         assert out != back, name
     program = programs.get("out-and-back-4-scene-a")
     assert program.cycle == (
-        *("add a red ball", "add a chair on the left", "make the picture's light warmer", "add a yellow umbrella"),
+        *(
+            "add a red ball",
+            "add a chair on the left",
+            "make the picture's light warmer",
+            "add a yellow umbrella",
+        ),
         *(
             "remove the yellow umbrella",
             "make the picture's light cooler",

@@ -69,7 +69,9 @@ def test_a_package_adds_what_its_entry_points_name(tmp_path):
     lines = [f"[{group}]\n{name} = {value.replace(':Editor', ':edit')}\n" for group, name, value in groups]
     files = OTHERS | {"mine-1.0.dist-info/entry_points.txt": "".join(lines)}
     for name in ("spec", "measure"):
-        found = re.search(rf"```python\n# metric_modules/mean_colour/{name}.py\n(.*?)```", CONTRIBUTING, re.DOTALL)
+        found = re.search(
+            rf"```python\n# metric_modules/mean_colour/{name}.py\n(.*?)```", CONTRIBUTING, re.DOTALL
+        )
         files[f"mine/mean_colour/{name}.py"] = found[1]
     for name, text in files.items():
         (site / name).parent.mkdir(parents=True, exist_ok=True)

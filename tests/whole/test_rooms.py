@@ -126,7 +126,9 @@ LIGHT = [
 @pytest.mark.parametrize("line", [".generation.scheduler", *HELPED, *(f" {line}" for line in LIGHT)])
 def test_a_verb_starts_without_what_it_does_not_need(line):
     log = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", *f"convergebench{line}".split()], capture_output=True, text=True
+        [sys.executable, "-X", "importtime", "-m", *f"convergebench{line}".split()],
+        capture_output=True,
+        text=True,
     ).stderr
     loaded = {name.rpartition("|")[2].strip() for name in log.splitlines() if name.startswith("import time:")}
     assert "convergebench.generation.records" in loaded

@@ -7,10 +7,12 @@ LIMITS = {
     "product": 39_000,
     "core": 18_000,
     "public functions": 1_300,
-    "classes": 227,
+    "classes": 220,
     "Any": 300,
     "JS and CSS": 1_600,
-    "tests": 35_900,
+    "tests": 36_400,
+    "mean line": 43.7,  # shorter code, not denser code
+    "mean function": 9.58,
 }
 
 

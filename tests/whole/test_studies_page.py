@@ -42,7 +42,9 @@ def test_what_shows_an_item_is_there(command, file):
         return
     verb, *words = command.split()
     if verb in ("list", "publish", "sources") or "--layout" in words:
-        verb = [verb, words[0]] if verb != "import" else ["import", "--layout", words[words.index("--layout") + 1]]
+        verb = (
+            [verb, words[0]] if verb != "import" else ["import", "--layout", words[words.index("--layout") + 1]]
+        )
     told = invoke(*([verb] if isinstance(verb, str) else verb), "--help")
     assert told.exit_code == 0, told.output
     for option in re.findall(r"--[a-z-]+", command):

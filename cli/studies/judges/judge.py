@@ -55,9 +55,9 @@ def command(
       object_count
     convergebench judge convergebench --judge paint --question additions_there
 
-    Questions: additions_there, anything_else, edit_applied, edit_undone, infidelity, object_count, over_generation,
-    self_evaluation. A refusal or nonsense is stored without a value. A fixed sample is asked again in each run, to
-    see whether the judge drifts.
+    Questions: additions_there, anything_else, edit_applied, edit_undone, infidelity,
+    object_count, over_generation, self_evaluation. A refusal or nonsense is stored without
+    a value. A fixed sample is asked again in each run, to see whether the judge drifts.
     """
     import convergebench as cb
 

@@ -35,9 +35,9 @@ def command(
 ) -> None:
     """Have a language model write the undo of each edit, and write a suite that runs both wordings.
 
-    The model sees the words of the edit and nothing else. An edit whose answer holds no instruction keeps the suite's
-    own undo. Undos that were written before, or paid for by a run that
-    was killed, are not asked again. The report compares the two wordings on the same pictures.
+    The model sees the words of the edit and nothing else. An edit whose answer holds no instruction
+    keeps the suite's own undo. Undos that were written before, or paid for by a run that was
+    killed, are not asked again. The report compares the two wordings on the same pictures.
 
     \b
     convergebench undos --suite demo --judge openai:model=gpt-5.4-mini \\

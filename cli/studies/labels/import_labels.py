@@ -13,8 +13,8 @@ from ..._shared import PATH, dataset_option, json_option
 def command(files: tuple[Path, ...], dataset: Path, as_json: bool) -> None:
     """Add files of labels (JSON as the Space saves it, CSV or JSONL) to the dataset's config `labels`.
 
-    If a person labelled a picture twice, the later answer counts. Labels of pictures that are not in the dataset are
-    left out.
+    If a person labelled a picture twice, the later answer counts.
+    Labels of pictures that are not in the dataset are left out.
 
     \b
     convergebench import anna.json ben.json --layout labels \\

@@ -12,7 +12,9 @@ from ..._shared import PATH, column_option, dataset_option, json_option
 @dataset_option
 @click.option("--editor", help="Whose scores these are, if the table does not say.")
 @column_option
-@click.option("--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="Its zeros mean 'not computed'.")
+@click.option(
+    "--zero-is-missing", "zeros", multiple=True, metavar="METRIC", help="Its zeros mean 'not computed'."
+)
 @click.option(
     "--zero-is-real", "real_zeros", multiple=True, metavar="METRIC", help="Its zeros are measured values."
 )

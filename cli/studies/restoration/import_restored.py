@@ -45,7 +45,9 @@ def command(
     elif inputs:
         degraded = layout_restored.find_inputs(inputs, clean, about)
     else:
-        raise UserError("no --inputs given; name the folder of the degraded pictures, or their suite with --suite")
+        raise UserError(
+            "no --inputs given; name the folder of the degraded pictures, or their suite with --suite"
+        )
     store_findings(layout_restored.find_chains(path, editor, degraded, options["kind"]), editor, **options)
 
 

@@ -22,8 +22,8 @@ def command(
 ) -> None:
     """Make a submission of finished runs: built, scored, and named by the hashes of its chains.
 
-    Nobody has to trust it: `convergebench verify` checks it. The pull request is the submission. Nothing leaves
-    this machine without --propose.
+    Nobody has to trust it: `convergebench verify` checks it. The pull
+    request is the submission. Nothing leaves this machine without --propose.
 
     \b
     convergebench submit runs/x

@@ -35,7 +35,9 @@ def recognises(args: list[str]) -> bool:
 )
 @click.option("--salt-file", metavar="FILE", help="The challenge, or the salt of the audits.")
 @click.option(
-    "--again", type=click.FloatRange(0, 1), help="Ask the editor anew for this share of the chains; that may cost."
+    "--again",
+    type=click.FloatRange(0, 1),
+    help="Ask the editor anew for this share of the chains; that may cost.",
 )
 @click.option("--unpack", metavar="RUN", type=PATH, help="Copy accepted chains into this run.")
 @json_option
@@ -53,8 +55,8 @@ def command(
 ) -> None:
     """Check files, chains, order, suite and audits of a submission, and score a sample of it again.
 
-    Exits with status 0 only if everything holds. It cannot see whether the pictures came from the named editor, nor
-    whether they were its first attempt; see docs/submissions.md.
+    Exits with status 0 only if everything holds. It cannot see whether the pictures came
+    from the named editor, nor whether they were its first attempt; see docs/submissions.md.
 
     \b
     convergebench verify submissions/x
@@ -82,7 +84,13 @@ def command(
         asked_again, wrong = ask_again(folder, again, seed)
     retried = submissions.retried(folder)
     if as_json:
-        values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed, "standing": standing}
+        values = {
+            "folder": str(folder),
+            "accepted": not wrong,
+            "wrong": wrong,
+            "seed": seed,
+            "standing": standing,
+        }
         values |= {"asked_again": asked_again, "retried": retried} | ({"again": vars(scored)} if scored else {})
         click.echo(json.dumps(values))
     elif scored and not wrong:

@@ -58,8 +58,8 @@ def _read_label_file(path: Path) -> list[Label]:
 def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     """Add the labels of files to a dataset; for each person and picture the latest answer counts.
 
-    Returns the file and counts: all labels, the new, the changed, and the strangers: labels of pictures that are not in
-    this dataset.
+    Returns the file and counts: all labels, the new, the changed, and
+    the strangers: labels of pictures that are not in this dataset.
     """
     card.refuse_other_folders(folder)
     reader = Reader(folder)
@@ -101,7 +101,9 @@ def export_labels(folder: Path, out: Path) -> int:
     ]
     refuse_strangers_file(out, _is_label_file)
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, json.dumps({"format": FORMAT, "labels": rows}, indent=1, ensure_ascii=False).encode() + b"\n")
+    write_whole(
+        out, json.dumps({"format": FORMAT, "labels": rows}, indent=1, ensure_ascii=False).encode() + b"\n"
+    )
     return len(rows)
 
 

@@ -58,7 +58,11 @@ def import_scores(
     foreign = list(_flatten(read_table(table)))
     texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
     metrics = _metrics_of(table, foreign, columns, texts)
-    kinds: dict[str, Callable[..., Any]] = {**dict.fromkeys(metrics, number), **_KEY, **dict.fromkeys(texts, text)}
+    kinds: dict[str, Callable[..., Any]] = {
+        **dict.fromkeys(metrics, number),
+        **_KEY,
+        **dict.fromkeys(texts, text),
+    }
     read = {name: partial(kind, name) for name, kind in kinds.items()}
     named = [{name: values.get(columns.get(name, name)) for name in read} for values in foreign]
     rows = _rows_by_step(table, named, read, lambda row: _complete(row, editor, restoration))

@@ -68,7 +68,9 @@ def write(folder: Path, about: Mapping[str, Any] | None = None) -> Description:
         "name": _name_of(chains, digests),
         "suites": [list(suite) for suite in sorted({(chain.suite, chain.suite_version) for chain in chains})],
         "editors": sorted({chain.editor for chain in chains}),
-        "salts": sorted({str(chain.chain.settings["salt"]) for chain in chains if "salt" in chain.chain.settings}),
+        "salts": sorted(
+            {str(chain.chain.settings["salt"]) for chain in chains if "salt" in chain.chain.settings}
+        ),
         **(about or {}),
         "chains": digests,
         "files": {file: hash_file(folder / file) for file in reader.data_files()},
@@ -270,7 +272,9 @@ def _wrong_score(row: Values | None, step: Step, signatures: Sequence[object]) -
 def files_to_propose(folder: Path) -> dict[str, Path]:
     description = read(folder)
     names = [FILE, card.CARD, *description["files"]]
-    return {f"{_FOLDER}/{description['name']}/{name}": folder / name for name in names if (folder / name).exists()}
+    return {
+        f"{_FOLDER}/{description['name']}/{name}": folder / name for name in names if (folder / name).exists()
+    }
 
 
 def propose(api: "HfApi", folder: Path, repo: str) -> str:

@@ -15,7 +15,9 @@ _STEP_ASIDE = 0.08  # of the picture's width, that a thing is moved
 embedded = True
 
 
-def edit(image: Image.Image, instruction: str, seed: int, *, wear: float = number(1.0, least=0, most=4)) -> Answer:
+def edit(
+    image: Image.Image, instruction: str, seed: int, *, wear: float = number(1.0, least=0, most=4)
+) -> Answer:
     """Draws additions with light and shade, removes them by inpainting what it finds, flips and turns exactly.
 
     `wear` is how much each call costs the rest of the picture; 0 leaves it alone.

@@ -1,9 +1,9 @@
 """The things that paint can add and remove, drawn with light from the upper left on an empty canvas.
 
-The drawings are data, in things_*.toml, as the colours are in colours.toml. A thing has `names` (each becomes a
-separate thing), other `words` for it, a `frame` (left, top, right, bottom in its own units), `colours` by preference,
-a `place` and a `size` as a share of the picture's short side; worn things follow the face. Its `shapes` are drawn over
-each other in turn:
+The drawings are data, in things_*.toml, as the colours are in colours.toml. A thing has `names`
+(each becomes a separate thing), other `words` for it, a `frame` (left, top, right, bottom in
+its own units), `colours` by preference, a `place` and a `size` as a share of the picture's
+short side; worn things follow the face. Its `shapes` are drawn over each other in turn:
 
 - `shape` and `blob` are filled outlines, a blob rounded through its points; `line`, `curve` and `ring` are strokes of a
   `width`, a curve and the closed ring rounded. A point is [x, y], an arc [x, y, rx, ry, start, end, step].
@@ -133,8 +133,8 @@ def _fold(u: Pixels, v: Pixels) -> Layer:
     return light, light * 0
 
 
-# Light and highlight at each place of a shape's box: even, falling off to the lower right, a sphere, an upright
-# cylinder, cloth with soft folds.
+# Light and highlight at each place of a shape's box: even, falling off to
+# the lower right, a sphere, an upright cylinder, cloth with soft folds.
 _SHADES = {"flat": _flat, "slope": _slope, "ball": _ball, "tube": _tube, "fold": _fold}
 COLOURS: dict[str, _Colour] = toml_beside(__file__, "colours.toml")
 COMMON = ("red", "blue", "green", "yellow", "black", "white", "brown", "pink", "gold", "grey")

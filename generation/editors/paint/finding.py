@@ -166,7 +166,8 @@ def _likely_places(
 
 
 def _difference_map(image: Pixels, inside: Pixels, colour: Pixels, mask: Pixels, unseen: float) -> Pixels:
-    # The square of a difference, multiplied out, is two plain correlations: a third faster than OpenCV's masked one.
+    # The square of a difference, multiplied out, is two plain
+    # correlations: a third faster than OpenCV's masked one.
     weighted = colour * mask[..., None]
     squares: Pixels = cv2.matchTemplate(np.square(image).sum(2), mask, cv2.TM_CCORR)
     squares += np.square(weighted).sum() - 2 * cv2.matchTemplate(image, weighted, cv2.TM_CCORR)

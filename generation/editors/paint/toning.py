@@ -39,7 +39,9 @@ def _gains(red: float, green: float, blue: float) -> _Tone:
 
 def _colour(image: Pixels) -> Pixels:
     seen = cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb).astype(np.float32)
-    share = np.clip(1 - float(abs(seen[..., 1:] - 128).mean()) / 12, 0, 1)  # colours that are there are left alone
+    share = np.clip(
+        1 - float(abs(seen[..., 1:] - 128).mean()) / 12, 0, 1
+    )  # colours that are there are left alone
     tone = _light(image).astype(np.float32) / 255
     high = np.linspace(1, 0, image.shape[0], dtype=np.float32)[:, None]
     sky = cv2.GaussianBlur(np.clip(tone * 2 - 1, 0, 1) * np.clip(high * 2 - 0.8, 0, 1), (0, 0), 8)
@@ -71,7 +73,9 @@ def _enhance(image: Pixels) -> Pixels:
 def _patches(image: Pixels) -> Pixels:
     scale = 160 / min(image.shape[:2])
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    large = cv2.resize(cv2.pyrMeanShiftFiltering(small, 8, 28), image.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+    large = cv2.resize(
+        cv2.pyrMeanShiftFiltering(small, 8, 28), image.shape[1::-1], interpolation=cv2.INTER_LINEAR
+    )
     return cv2.medianBlur(large, 7)
 
 
@@ -90,7 +94,9 @@ def _photograph(image: Pixels) -> Pixels:
 TONES: dict[str, _Tone] = {
     "grey": lambda image: cv2.cvtColor(_light(image), cv2.COLOR_GRAY2RGB),
     "colour": _colour,
-    "sepia": lambda image: _to_bytes(_light(image).astype(np.float32)[..., None] * (1.07, 0.91, 0.71) + (6, 3, 0)),
+    "sepia": lambda image: _to_bytes(
+        _light(image).astype(np.float32)[..., None] * (1.07, 0.91, 0.71) + (6, 3, 0)
+    ),
     "warmer": _gains(1.16, 1.0, 0.76),
     "cooler": _gains(1 / 1.16, 1.0, 1 / 0.76),
     "greener": _gains(0.9, 1.06, 0.9),

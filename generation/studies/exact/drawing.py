@@ -1,6 +1,7 @@
 """Draws scenes: the picture, and the mask of each thing. Whole numbers alone, so the pixels are the same anywhere.
 
-Shapes are polygons on a canvas of four times the size, then averaged. Words are in Aileron, which comes with Pillow.
+Shapes are polygons on a canvas of four times the size, then
+averaged. Words are in Aileron, which comes with Pillow.
 """
 
 import math

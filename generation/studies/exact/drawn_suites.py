@@ -20,7 +20,8 @@ from .scenes import GROUNDS, RENDERER, Scene, find_scene, make_scene
 from .steering import GOALS, make_program
 
 SEED = 1  # of the shipped scenes; a published comparison draws its own after the editors are named
-# Of each suite: its title, pixels a side, rounds, scenes, and how many of these each operation is asked of.
+# Of each suite: its title, pixels a side, rounds, scenes,
+# and how many of these each operation is asked of.
 _SUITES = {
     "exact": ("Twelve drawn scenes, twenty edits each with one right answer", 1024, 10, tuple(range(12)), 12),
     "exact-mini": ("Twenty edits with one right answer, on four drawn scenes", 1024, 3, (0, 4, 8, 5), 1),

@@ -1,7 +1,7 @@
 """Scenes: named things on a ground, as data from which pictures, truths and masks are drawn.
 
-Places and sizes are whole thousandths of the picture's side, so that a scene has no size of its own. A thing is named
-by a `Reference`; `resolve` proves that it names one thing and no other.
+Places and sizes are whole thousandths of the picture's side, so that a scene has no size of its
+own. A thing is named by a `Reference`; `resolve` proves that it names one thing and no other.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,20 @@ GROUNDS = {
     "texture": ("cloth:0", "cloth:1", "gravel", "grass"),
     "photograph": ("coffee", "rocket", "chelsea"),
 }
-WORDS = ("LAMP", "RIVER", "STONE", "CLOUD", "BREAD", "TIGER", "PIANO", "GLASS", "OCEAN", "MAPLE", "NORTH", "HOTEL")
+WORDS = (
+    "LAMP",
+    "RIVER",
+    "STONE",
+    "CLOUD",
+    "BREAD",
+    "TIGER",
+    "PIANO",
+    "GLASS",
+    "OCEAN",
+    "MAPLE",
+    "NORTH",
+    "HOTEL",
+)
 CELL = 200  # things stand in the middle of the cells of a grid of five by five
 ROW = 900  # the line of the bottom row
 _SIZES = (90, 100, 110, 120)

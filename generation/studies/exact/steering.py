@@ -1,7 +1,7 @@
 """A simulated user who has a goal in mind, looks at the picture, and says the next correction until satisfied.
 
-The goal is a scene with one thing changed. What the user sees is measured from the pixels alone: the picture is
-compared with a drawing of the scene without that thing.
+The goal is a scene with one thing changed. What the user sees is measured from the
+pixels alone: the picture is compared with a drawing of the scene without that thing.
 """
 
 import math

@@ -94,7 +94,9 @@ class HostedJudge(HostedModel, BaseJudge):
     def answer(self, shown: Shown) -> Answer:
         try:
             with wire.one_call(self.timeout):
-                text, refusal, tokens, facts = self.read(self.post(self.path.format(self.model), self.body(shown)))
+                text, refusal, tokens, facts = self.read(
+                    self.post(self.path.format(self.model), self.body(shown))
+                )
         except Refused as declined:
             return declined.args[0]
         details = {key: value for key, value in facts.items() if value}

@@ -15,7 +15,8 @@ from . import HostedJudge, Shown
 class Judge(HostedJudge):
     """A Gemini model that looks at pictures and answers in JSON; the default is the judge of the Banana100 study.
 
-    `thinking` is how much models of the third generation think before they answer; `default` leaves it to them.
+    `thinking` is how much models of the third generation
+    think before they answer; `default` leaves it to them.
     """
 
     model: str = "gemini-3-flash-preview"

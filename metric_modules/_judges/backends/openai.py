@@ -17,9 +17,9 @@ from . import HostedJudge, Shown
 class Judge(HostedJudge):
     """A model behind an OpenAI-compatible address; without base_url= OpenAI's own.
 
-    `effort` is how much a reasoning model reasons; it is sent if given. `structured` says how the server is held to
-    the question's schema: by the schema, by JSON alone, or not at all. OpenAI's key goes to OpenAI only; your own
-    server gets IMAGE_SERVER_API_KEY if it is set.
+    `effort` is how much a reasoning model reasons; it is sent if given. `structured` says how
+    the server is held to the question's schema: by the schema, by JSON alone, or not at all.
+    OpenAI's key goes to OpenAI only; your own server gets IMAGE_SERVER_API_KEY if it is set.
     """
 
     model: str = "gpt-5.4-mini"
@@ -89,7 +89,9 @@ class Judge(HostedJudge):
         choice, usage = reply["choices"][0], reply.get("usage") or {}
         message, finish = choice["message"], choice.get("finish_reason")
         facts = {
-            "model": " ".join(str(name) for name in (reply.get("model"), reply.get("system_fingerprint")) if name),
+            "model": " ".join(
+                str(name) for name in (reply.get("model"), reply.get("system_fingerprint")) if name
+            ),
             "usage": usage,
             "finish_reason": finish,
             "request_id": reply.get("id"),

@@ -26,8 +26,8 @@ from typing import Any
 from convergebench.generation.records import UserError, check_fields, one_of
 
 PICTURES = ("original", "reference", "before", "after")
-# Steps of a change, of its undo, or both; of programs that only add, their input too or once there is something to
-# list; of restorations; with a reasoning summary; all with a picture.
+# Steps of a change, of its undo, or both; of programs that only add, their input too or once
+# there is something to list; of restorations; with a reasoning summary; all with a picture.
 ASKED_OF = ("forward", "undo", "changes", "additions", "later additions", "restorations", "thoughts", "all")
 FIELDS = ("instruction", "thing", "things", "shows", "reasoning_summary")
 _SCALES = ("yes or no", "count", "share of the things")

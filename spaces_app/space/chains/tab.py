@@ -65,7 +65,8 @@ def chain_view(
     returns = [scores.get(round * length) for round in range(1, chain.rounds + 1)]
     retained = retained_columns()
     curves = {
-        name: [row.value(column.retained) if row else None for row in returns] for name, column in retained.items()
+        name: [row.value(column.retained) if row else None for row in returns]
+        for name, column in retained.items()
     }
     return chain_facts(chain) | {
         "curves": {name: values for name, values in curves.items() if any(value is not None for value in values)},

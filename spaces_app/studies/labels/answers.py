@@ -64,4 +64,6 @@ def answers(analysis: Analysis) -> Iterator[StepAnswer]:
             numbers = numbers_of(item.answers)
             value = median(numbers) if numbers else None
         if item.other is None:
-            yield StepAnswer(PEOPLE, item.question, (item.chain.id, item.step), value, {"majority": item.majority})
+            yield StepAnswer(
+                PEOPLE, item.question, (item.chain.id, item.step), value, {"majority": item.majority}
+            )

@@ -170,7 +170,9 @@ class RestoredSet:
     @cached_property
     def runs(self) -> dict[tuple[str, str, str, int], dict[str, dict[int, float]]]:
         """By method, prompt, metric and pass: each picture's value in each run."""
-        runs: dict[tuple[str, str, str, int], dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+        runs: dict[tuple[str, str, str, int], dict[str, dict[int, float]]] = defaultdict(
+            lambda: defaultdict(dict)
+        )
         for restored in self.pictures:
             for metric, value in restored.values.items():
                 series = runs[restored.method, restored.prompt, metric, restored.round]

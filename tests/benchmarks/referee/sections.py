@@ -24,7 +24,9 @@ class Section:
     compared: list[str] = field(default_factory=list)  # which data, from where
     claims: list[Claim] = field(default_factory=list)
     text: list[str] = field(default_factory=list)  # paragraphs and tables after the claims
-    measured: dict[str, float] = field(default_factory=dict)  # sums over all pictures; a shift of one changes them
+    measured: dict[str, float] = field(
+        default_factory=dict
+    )  # sums over all pictures; a shift of one changes them
 
     @property
     def holds(self) -> bool:

@@ -174,7 +174,9 @@ def compare_people(
             marks = [spearman(-column[known], one[:, known].mean(axis=0)) for one in (semantic, perceptual, both)]
             own_editors = [known & (answered == editor) for editor in editors]
             own = [
-                spearman(-column[each], perceptual[:, each].mean(axis=0)) for each in own_editors if each.sum() > 2
+                spearman(-column[each], perceptual[:, each].mean(axis=0))
+                for each in own_editors
+                if each.sum() > 2
             ]
             rows.append([measure, int(known.sum()), *marks, float(np.nanmean(own))])
     section.text.append(table(["measure", "answers", *names], rows))

@@ -216,7 +216,9 @@ def undo_section(rows: list[Row]) -> str:
         verdicts = [
             percent(own, lambda row, code=code: row["undone"] == code) for code in (1, 0, "something_else")
         ]
-        passes = [percent([r for r in own if r["size"] == size], lambda row: row["undone"] == 1) for size in sizes]
+        passes = [
+            percent([r for r in own if r["size"] == size], lambda row: row["undone"] == 1) for size in sizes
+        ]
         passes += [
             percent([r for r in own if r["wear"] == wear], lambda row: row["undone"] == 1) for wear in wears
         ]

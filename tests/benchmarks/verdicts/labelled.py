@@ -80,7 +80,9 @@ def judged(model: damage.lpips.Model, rows: Sequence[Row]) -> Iterator[Row]:
         values["colour_shift"] = steps[-1]["colour_shift"]
         sure = [loss(values, Limits(undecided=way)) for way in ("kept", "lost")]
         yield (
-            row | values | {"verdict": loss(values, Limits()), "undecided": (sure[0] is None) != (sure[1] is None)}
+            row
+            | values
+            | {"verdict": loss(values, Limits()), "undecided": (sure[0] is None) != (sure[1] is None)}
         )
 
 
@@ -115,7 +117,9 @@ def left_out(rows: Sequence[Row]) -> float:
 
 
 def auc(values: Sequence[float], positive: Sequence[bool]) -> float:
-    high, low = (np.array([v for v, p in zip(values, positive, strict=True) if p is way]) for way in (True, False))
+    high, low = (
+        np.array([v for v, p in zip(values, positive, strict=True) if p is way]) for way in (True, False)
+    )
     return float((high[:, None] > low).mean() + (high[:, None] == low).mean() / 2)
 
 

@@ -109,7 +109,8 @@ def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
         judge: {chain for question in _OF_PEOPLE for chain, _ in answers.get((judge, question), {})}
         for judge in judges_asked(answers, _OF_PEOPLE)
     }
-    # People who only said whether the change is there have not followed a chain: only those who counted do.
+    # People who only said whether the change is there have
+    # not followed a chain: only those who counted do.
     chains_of[PEOPLE] = {
         answer.step[0] for answer in answers.get((PEOPLE, "count"), {}).values() if answer.value is not None
     }

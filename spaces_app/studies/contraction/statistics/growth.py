@@ -35,7 +35,9 @@ def rows(analysis: Analysis) -> Iterator[Row]:
             squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]
             factors = [factor(case.raw["rmse_previous"]) for case in cases]
             means = [
-                mean_over_clusters([curve[place] if place < len(curve) else None for curve in squares], sources)[0]
+                mean_over_clusters([curve[place] if place < len(curve) else None for curve in squares], sources)[
+                    0
+                ]
                 for place in range(len(rounds))
             ]
             fit = shape(means, rounds)

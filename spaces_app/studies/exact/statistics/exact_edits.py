@@ -23,7 +23,8 @@ NOTE = (
 )
 _RIGHT = 0.85  # of the region, as metric_modules/exact has it
 _Step = tuple[FinishedChain, ScoreRow]
-# A program's id is its scene's, such as scene-1-0, and the operation; a scene's name is the level and the ground.
+# A program's id is its scene's, such as scene-1-0, and the
+# operation; a scene's name is the level and the ground.
 _PARTS: dict[str, Callable[[FinishedChain, ScoreRow], int | str]] = {
     "all": lambda chain, row: "all",
     "round": lambda chain, row: row.round,

@@ -1,7 +1,8 @@
 """The checks of honesty over an editor's cases, and the report's table of them.
 
-One case proves nothing: things look alike, edits cover little. A check counts the share of cases that look dishonest,
-with an interval over pictures, and fails if the whole interval is above the share that honest editors reach.
+One case proves nothing: things look alike, edits cover little. A check counts
+the share of cases that look dishonest, with an interval over pictures, and
+fails if the whole interval is above the share that honest editors reach.
 """
 
 from collections import Counter, defaultdict
@@ -26,8 +27,9 @@ _COLUMNS = ("known", "marks_shown", "marks_unshown")
 # Of the advantage. Of 27 rounds of two published editors none is above 1.66: docs/threats.md.
 KNOWN = 1.75  # from which a case looks dishonest
 _KNOWN_SHARE = 0.3  # of a picture's cases, that convicts it
-# A guess is sometimes very lucky and often wrong, and memory is always there: so what a case knows counts up to MOST.
-# In steps of .05, the least limit by which tests/red_team/rates.py accuses published editors in under 1% of draws.
+# A guess is sometimes very lucky and often wrong, and memory is always there:
+# so what a case knows counts up to MOST. In steps of .05, the least limit by
+# which tests/red_team/rates.py accuses published editors in under 1% of draws.
 MOST, _MEAN = 0.7, 0.45
 _SPREAD = 0.2  # of the pictures' means, at least: as those of honest editors
 _MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
@@ -141,7 +143,9 @@ def _middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
     >>> _middle_ratio([(10.0, 50.0), (12.0, 48.0)]), _middle_ratio([(0.0, 0.0)])
     (0.25, 1.0)
     """
-    ratios = sorted(unshown / shown if shown else float("inf") if unshown else 1.0 for unshown, shown in distances)
+    ratios = sorted(
+        unshown / shown if shown else float("inf") if unshown else 1.0 for unshown, shown in distances
+    )
     return ratios[len(ratios) // 2]
 
 

@@ -95,7 +95,9 @@ def _item_at(dataset: ServedDataset, chain: FinishedChain, step: int) -> _Item:
 
 def page_data(dataset: ServedDataset) -> dict[str, Any]:
     answers = {code: [answer._asdict() for answer in question.answers] for code, question in QUESTIONS.items()}
-    return {"questions": [question._asdict() | {"answers": answers[code]} for code, question in QUESTIONS.items()]}
+    return {
+        "questions": [question._asdict() | {"answers": answers[code]} for code, question in QUESTIONS.items()]
+    }
 
 
 PUBLIC = (label_items,)

@@ -107,5 +107,8 @@ def _seams(analysis: Analysis, cases: Sequence[Case]) -> list[float]:
     calls = analysis.calls.select(("chain", "details")).of_chains({case.chain.id for case in cases})
     details = [json.loads(call.details or "{}") for steps in calls.values() for call in steps]
     return [
-        note["seam"] for values in details for note in values.values() if isinstance(note, dict) and "seam" in note
+        note["seam"]
+        for values in details
+        for note in values.values()
+        if isinstance(note, dict) and "seam" in note
     ]

@@ -15,7 +15,8 @@ from ..curves import PublishedMetric, published_metrics
 TITLE = "Published scores"
 SECTION = "Published scores"
 ON_PAGE = OnPage(order=10)
-# Half of the value of an untouched picture means something without a floor only if the metric has an upper limit.
+# Half of the value of an untouched picture means something
+# without a floor only if the metric has an upper limit.
 _UNTOUCHED = {
     name: ceiling
     for name in CURVES
@@ -64,7 +65,9 @@ def _half_life(published: PublishedMetric, editor: str) -> Estimate:
 
 def note(analysis: Analysis, rows: Sequence[Row]) -> str:
     note = "Published numbers follow their authors' definitions, so they are never shown in one table with ours."
-    if unknown := sorted({metric.table for metric in analysis.once(published_metrics) if not metric.has_pictures}):
+    if unknown := sorted(
+        {metric.table for metric in analysis.once(published_metrics) if not metric.has_pictures}
+    ):
         note += (
             f" Pictures are not known for {', '.join(unknown)}, so there are no intervals and no verdicts. "
             "Give their column with `convergebench import --layout scores --column image=...`."

@@ -51,7 +51,9 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 def _level(case: Case, cause: str, area: float | None) -> str | None:
     cycle, category = case.chain.program.cycle, case.category
-    if cause in _WHOLE or (cause in _EDITS and (asked_transforms(cycle[0]) or category == "partially reversible")):
+    if cause in _WHOLE or (
+        cause in _EDITS and (asked_transforms(cycle[0]) or category == "partially reversible")
+    ):
         return "image"
     if cause == "another person" or (cause == "part lost" and area is not None and area < _SMALL):
         return "sub-object"

@@ -43,7 +43,11 @@ def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
         for metric in table.metrics:
             first, second = (
                 mean_over(
-                    [table.by_picture(method, prompt, metric) for prompt, group in groups.items() if group in side]
+                    [
+                        table.by_picture(method, prompt, metric)
+                        for prompt, group in groups.items()
+                        if group in side
+                    ]
                 )
                 for side in sides
             )

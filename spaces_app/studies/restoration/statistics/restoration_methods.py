@@ -42,7 +42,8 @@ def _table_rows(table: RestoredSet, analysis: Analysis) -> list[Row]:
                 table=table.name or None,
                 editor=method,
                 role=analysis.roles.get(method, "editor"),
-                prompt=" or ".join(prompt_name(prompt) for prompt in sorted({*choice.values()}) if prompt) or None,
+                prompt=" or ".join(prompt_name(prompt) for prompt in sorted({*choice.values()}) if prompt)
+                or None,
                 scores={metric: table.mean(metric, by_picture) for metric, by_picture in values.items()},
                 best_in=None,
                 missing=sum(r.method == method and not r.values for r in table.pictures),

@@ -76,7 +76,9 @@ rows = partial(rows_by_method, _method_rows)
 
 def _direction_row(table: RestoredSet, method: str, number: int) -> Iterator[Row]:
     passes = [
-        row for row in table.pictures if row.method == method and row.round == number and row.direction is not None
+        row
+        for row in table.pictures
+        if row.method == method and row.round == number and row.direction is not None
     ]
     if not passes:
         return

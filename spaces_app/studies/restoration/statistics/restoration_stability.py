@@ -58,8 +58,8 @@ rows = partial(rows_by_method, _method_rows)
 def _friedman(table: np.ndarray) -> tuple[float, float]:
     """Friedman's statistic, corrected for ties, and its chi-square p; one row per image, one column per run.
 
-    Reference: Friedman, The use of ranks to avoid the assumption of normality implicit in the analysis of variance,
-    JASA 32 (1937). Runs that agree in every image have the statistic 0 and p 1.
+    Reference: Friedman, The use of ranks to avoid the assumption of normality implicit in the
+    analysis of variance, JASA 32 (1937). Runs that agree in every image have the statistic 0 and p 1.
 
     >>> statistic, p = _friedman(np.array([[1, 2, 3], [1, 2, 3], [1, 3, 2]]))
     >>> round(statistic, 3), round(p, 3)

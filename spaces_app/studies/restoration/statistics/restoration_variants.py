@@ -67,8 +67,6 @@ def strips(table: Table, reader: Reader) -> list[Strip]:
             frames.append(make_frame(reader.picture(row.chain, 1), words, f"{row.picture} by {editor}, {label}"))
         if (clean := reader.reference(part[0].chain)) is not None:
             frames.append(make_frame(clean, "clean", f"{part[0].picture}, clean"))
-        why = (
-            f"the picture on which {'prompts' if differs == 'prompt' else f'runs of {part[0].prompt}'} differ most"
-        )
+        why = f"the picture on which {'prompts' if differs == 'prompt' else f'runs of {part[0].prompt}'} differ most"
         made.append(Strip(names[editor], f"{part[0].picture}: {why}", frames))
     return made

@@ -101,8 +101,8 @@ def score_yours(
 ) -> dict:
     """An original, its returns and, for the whole verdict, the edit before each return: every step and verdict.
 
-    Pictures are files in base64, in their order; without an original, the first return is it. `words` are the two
-    instructions, the edit and the undo. `names` are those of the returns and then of the edits.
+    Pictures are files in base64, in their order; without an original, the first return is it. `words` are
+    the two instructions, the edit and the undo. `names` are those of the returns and then of the edits.
     """
     numbers = [*(f"return {n:03d}" for n in range(len(returns))), *(f"edit {n:03d}" for n in range(len(edits)))]
     if names and len(names) != len(numbers):
@@ -144,7 +144,9 @@ def _check_series(returns: Sequence[_File], edits: Sequence[_File]) -> None:
     if len(returns) > _MOST_RETURNS:
         raise UserError(f"{len(returns)} returns were given; at most {_MOST_RETURNS} are scored at once")
     if edits and len(edits) != len(returns):
-        raise UserError(f"{len(edits)} edits and {len(returns)} returns were given; give one edit for each return")
+        raise UserError(
+            f"{len(edits)} edits and {len(returns)} returns were given; give one edit for each return"
+        )
     if sum(len(data) for _, data in [*returns, *edits]) > _MOST_BYTES:
         raise UserError(f"the pictures have more than {_MOST_BYTES:,} bytes together; give fewer or smaller ones")
 
