@@ -39,7 +39,7 @@ FOLDER = HOUSE / "build" / "mutants"
 RESULTS = FOLDER / "killed.json"
 EXAMPLES = "tests/whole/test_docstrings.py::test_the_examples_are_right[{}]"
 LEAST = 0.95  # share of mutants to be killed
-SECONDS = 60  # of processor time for the tests of one mutant, which is five times what the slowest takes: most never end
+SECONDS = 60  # of processor time for the tests of one mutant: five times what the slowest takes
 WAITED = 300  # seconds, for what waits for ever and uses no processor time
 # Loaded once: every attempt is a fork of this process, and saves the seconds that these take.
 LOADED_ONCE = (
