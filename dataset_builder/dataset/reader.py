@@ -334,12 +334,8 @@ class Reader:
 
     def _read_steps(self, chain_id: str) -> dict[int, PlacedStep]:
         chain = self.chain(chain_id)
-        place = {
-            "chain": chain_id,
-            "editor": chain.editor,
-            "source": chain.source.id,
-            "program": chain.program.id,
-        }
+        source, program = chain.source.id, chain.program.id
+        place = {"chain": chain_id, "editor": chain.editor, "source": source, "program": program}
         # First the files whose folder begins as the editor's name does.
         beginnings = {file: re.split("[_-]", file.split("/")[-2])[0] for file in self._step_files}
         for file in sorted(beginnings, key=lambda file: not chain.editor.startswith(beginnings[file])):
