@@ -15,6 +15,7 @@ import time
 import weakref
 from collections import deque
 
+import pyarrow as pa
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -173,6 +174,7 @@ def keep_memory_low() -> None:
         while True:
             time.sleep(_COLLECT_EVERY)
             gc.collect()
+            pa.default_memory_pool().release_unused()
             if trim:
                 trim(0)
 
