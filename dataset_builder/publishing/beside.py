@@ -4,7 +4,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from convergebench.generation.files import write_whole
+from convergebench.generation.files import remove_unfinished, write_whole
 from convergebench.metric_modules._evaluate import self_contained
 
 from ..dataset import manifest
@@ -60,4 +60,5 @@ def copy_to(out: Path) -> None:
             write_whole(folder / file, data)
         for file in old:
             (folder / file).unlink()
+        remove_unfinished(folder)
         manifest.write(folder, entries, MANIFEST)

@@ -14,6 +14,7 @@ from convergebench.dataset_builder.building.card import editor_folders
 from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import STEPS
+from convergebench.dataset_builder.publishing import beside
 from convergebench.generation import store_reader
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
@@ -141,6 +142,15 @@ def test_the_next_build_clears_what_a_killed_one_left(run, tmp_path):
     manifest.expect(tmp_path / "out", {"data/steps/gone/0000.parquet": {}})
     build(tmp_path / "out", run)
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+
+
+def test_a_half_written_file_of_a_metric_is_gone_after_the_next_copy(tmp_path):
+    beside.copy_to(tmp_path)
+    before = contents(tmp_path)
+    stores.write(tmp_path / "psnr/.psnr.py.1-2.part", "half a file")
+    beside.copy_to(tmp_path)
+    assert (tmp_path / "psnr/psnr.py").exists()
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("changed", [False, True])
