@@ -19,6 +19,7 @@ from PIL import Image
 from vendors.loopback import wait_until_idle
 
 CONCURRENCY = 4  # calls in flight of one process
+WORKERS = 6  # of one process; each may hold an answer that is not recorded yet, while others ask
 
 
 class Wrong(AssertionError):
@@ -64,7 +65,8 @@ class Course:
         """Nothing is there before the first command."""
 
     def words(self, out: Path | None = None, *more: str) -> list[str]:
-        found = ["generate", "--suite", str(self.suite), "--no-audit", "--runs", str(self.runs), "--workers", "6"]
+        found = ["generate", "--suite", str(self.suite), "--no-audit", "--runs", str(self.runs)]
+        found += ["--workers", str(WORKERS)]
         for editor in self.editors:
             found += ["--editor", editor]
         if self.limit is not None:
@@ -121,7 +123,7 @@ class Course:
         return +found
 
     def settle(self, in_flight: int, why: str) -> None:
-        """After a command: the answers that are in no store are at most the calls in flight when it died.
+        """After a command: the answers that are in no store are at most one of each worker when it died.
 
         An attempt that was billed and not answered is no answer; its money is in the ledger, as all money is.
         """
@@ -131,7 +133,7 @@ class Course:
         known = self.recorded() + self.gone + self.lost
         missing = self.shop.billed(self.key, answered=True) - known
         if missing.total() > in_flight:
-            raise Wrong(f"{missing.total()} paid answers are lost by {why}, of {in_flight} in flight: {missing}")
+            raise Wrong(f"{missing.total()} paid answers are lost by {why}, of {in_flight} at most: {missing}")
         self.lost += missing
         self.excused += in_flight
         self.check_bill()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from faults import processes
-from faults.course import CONCURRENCY, Course, Wrong
+from faults.course import WORKERS, Course, Wrong
 from faults.processes import Command
 from fuzz.mutations import flipped
 
@@ -50,7 +50,7 @@ def signalled(*numbers: int) -> Injury:
         for number in numbers[1:]:
             time.sleep(course.chance.uniform(0, 0.03))
             gives_up = command.send(number)
-        after(course, command, SIGNALLED, CONCURRENCY * gives_up, f"signals {numbers}")
+        after(course, command, SIGNALLED, WORKERS * gives_up, f"signals {numbers}")
         return met
 
     return injury
@@ -65,7 +65,7 @@ def two_at_once(course: Course) -> bool:
             killed += command.send(signal.SIGKILL)
     for command in crowd:
         course.look_at(command, command.end(), SIGNALLED)
-    course.settle(CONCURRENCY * killed, "two commands at once")
+    course.settle(WORKERS * killed, "two commands at once")
     return True
 
 
@@ -82,7 +82,7 @@ def full_disk(course: Course) -> bool:
     course.look_at(command, code, (0, 1, 2))
     if code and not any(word in command.said() for word in course.full_disk_words):
         raise Wrong(f"a full disk ends with {code} and says {command.said()[-600:]}")
-    course.settle(0 if early else CONCURRENCY, "a full disk")
+    course.settle(0 if early else WORKERS, "a full disk")
     return True
 
 
@@ -118,7 +118,7 @@ def other_clock(course: Course) -> bool:
     command = course.start_next(processes.with_other_clock(course.chance))
     moment(course)
     met = command.send(signal.SIGKILL) if course.chance.random() < 0.5 else False
-    after(course, command, SIGNALLED, CONCURRENCY * met, "another clock")
+    after(course, command, SIGNALLED, WORKERS * met, "another clock")
     return True
 
 
@@ -127,7 +127,7 @@ def slow_disk(course: Course) -> bool:
     moment(course, 1.0)
     number = course.chance.choice((signal.SIGKILL, signal.SIGINT, signal.SIGTERM))
     met = command.send(number)
-    after(course, command, SIGNALLED, CONCURRENCY * (met and number == signal.SIGKILL), "a slow disk")
+    after(course, command, SIGNALLED, WORKERS * (met and number == signal.SIGKILL), "a slow disk")
     return met
 
 
@@ -137,7 +137,7 @@ def broken_disk(course: Course) -> bool:
     course.look_at(command, code, (0, 1, 2))
     if code and not any(word in command.said() for word in (*course.full_disk_words, "disk reports an error")):
         raise Wrong(f"an error of the disk ends with {code} and says {command.said()[-600:]}")
-    course.settle(CONCURRENCY * (code != 0), "an error of the disk")
+    course.settle(WORKERS * (code != 0), "an error of the disk")
     return code != 0
 
 
@@ -147,7 +147,7 @@ def little_memory(course: Course) -> bool:
     # A thread that dies before its first line has Thread.start wait for ever: github.com/python/cpython/issues/140746
     if code is None and "Exception ignored in thread started by" not in command.said():
         raise Wrong(f"stuck without memory: {command.said()[-800:]}")
-    course.settle(CONCURRENCY * (code != 0), "no memory")
+    course.settle(WORKERS * (code != 0), "no memory")
     return code != 0
 
 
