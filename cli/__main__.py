@@ -53,8 +53,8 @@ def _suggestion(given: str, allowed: list[str]) -> str:
 class VerbWithKinds(click.Group):
     """A verb with several kinds, each of them a file VERB_KIND.py.
 
-    A word names the kind (`convergebench list editors`), or an option (`convergebench import PATH --layout table`).
-    A kind whose module has a function `recognises(args)` is also chosen without being named.
+    A word names the kind (`convergebench list editors`), or an option (`convergebench import PATH --layout
+    table`). A kind whose module has a function `recognises(args)` is also chosen without being named.
     """
 
     def __init__(self, name: str, description: str):

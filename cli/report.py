@@ -39,12 +39,8 @@ def command(
 
     gc.set_threshold(100_000)  # many rows and no cycles among them: looking for cycles took a tenth of the time
     board = cb.report(dataset, out, threshold=threshold, framing=framing, programs_of=programs_of)
-    values = {
-        "page": str(board.page),
-        "files": board.files,
-        "headline": board.table.title,
-        "chains": board.chains,
-    }
-    click.echo(json.dumps(values | {"rows": board.rows}) if as_json else board)
+    values = {"page": str(board.page), "files": board.files, "headline": board.table.title}
+    values |= {"chains": board.chains, "rows": board.rows}
+    click.echo(json.dumps(values) if as_json else board)
     if track:
         click.echo(f"sent to {track}: {', '.join(cb.track(out, track))}", err=True)

@@ -43,17 +43,16 @@ def generate(
 ) -> "Outcome":
     """Run a suite with an editor: your own function, an `--editor` such as "jpeg:quality=40", or a list of both.
 
-    Your function is `edit(image, instruction, seed)`: it takes a PIL picture, returns one or the bytes of a file, and
-    raises `Refused` to decline. It may be async; `concurrency` calls run at once. Calling generate again with the same
-    arguments resumes, as long as the editor has the same `name` and `version`, by default the function's name and a
-    hash of its file.
-    Lists of `programs`, `categories`, `kinds` and `sources` choose cases, and `limit` takes a balanced few of them.
-    Without an editor, those of the suite run.
-    `suite` may be your own .toml file; `pictures` is a folder of your own originals, which are of this `kind`.
-    `audit=False` disturbs no chain to find editors that remember the original.
-    `policies` are what a product does around the editor, such as "paste-back" or "align+paste-back"; "none" is the
-    editor alone. With several, the cases run under each.
-    `salt_file` holds the secret that chooses the audits; keep it until the results are out.
+    Your function is `edit(image, instruction, seed)`: it takes a PIL picture, returns one or the
+    bytes of a file, and raises `Refused` to decline. It may be async; `concurrency` calls run at
+    once. Calling generate again with the same arguments resumes, as long as the editor has the same
+    `name` and `version`, by default the function's name and a hash of its file. Lists of `programs`,
+    `categories`, `kinds` and `sources` choose cases, and `limit` takes a balanced few of them.
+    Without an editor, those of the suite run. `suite` may be your own .toml file; `pictures` is a
+    folder of your own originals, which are of this `kind`. `audit=False` disturbs no chain to find
+    editors that remember the original. `policies` are what a product does around the editor, such as
+    "paste-back" or "align+paste-back"; "none" is the editor alone. With several, the cases run under
+    each. `salt_file` holds the secret that chooses the audits; keep it until the results are out.
     `executor` (local or slurm) runs `tasks` parts through datatrove; slurm only submits them.
     """
     from . import audits, editors, plan, suites

@@ -1,8 +1,8 @@
 """Audits: a study disturbs some chains between calls, to find editors that do not answer from the picture alone.
 
-Such a study has a file `audit.py` with two functions. `with_audit(chain, salt)` returns the chain, with settings for
-its audit if it is selected. `audited_input(chain, number, picture, earlier)` returns the picture for a call, and a note
-of what was done to it or None.
+Such a study has a file `audit.py` with two functions. `with_audit(chain, salt)` returns the
+chain, with settings for its audit if it is selected. `audited_input(chain, number, picture,
+earlier)` returns the picture for a call, and a note of what was done to it or None.
 """
 
 import hashlib

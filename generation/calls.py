@@ -81,8 +81,9 @@ class Caller:
     ) -> Answer:
         """The answer to `call`, with the cost of all attempts; raises Rejected to be recorded.
 
-        Unusable, UserError (of the budget) and CancelledError, for a call that was not made, end the run.
-        `judge` turns bytes that are not a picture into an answer without one, not retried but counted as a failure.
+        Unusable, UserError (of the budget) and CancelledError, for a call that
+        was not made, end the run. `judge` turns bytes that are not a picture
+        into an answer without one, not retried but counted as a failure.
         """
         try:
             received = self._try_until_answered(call)
@@ -222,8 +223,8 @@ def do_all(
 ) -> int:
     """Do every item, `at_once` at a time, and record each in this thread as it ends; returns how many were abandoned.
 
-    `stop` is called with a reason on Ctrl-C, SIGTERM or an internal error; after that `do` must start nothing that
-    costs money. Running items then have a minute to finish, or until a second Ctrl-C.
+    `stop` is called with a reason on Ctrl-C, SIGTERM or an internal error; after that `do` must start
+    nothing that costs money. Running items then have a minute to finish, or until a second Ctrl-C.
     """
     pool = ThreadPoolExecutor(max_workers=at_once)
     running: dict[Future[_Result], _Item] = {}

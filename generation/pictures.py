@@ -1,7 +1,7 @@
 """Bytes to pixels and back: the one decoder of ConvergeBench, and the one resize.
 
-What an editor is handed next, what is scored and what is shown are the same pixels, because every room decodes here.
-This file imports only numpy and Pillow, because published metrics contain a copy of it.
+What an editor is handed next, what is scored and what is shown are the same pixels, because every room
+decodes here. This file imports only numpy and Pillow, because published metrics contain a copy of it.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ _MAGIC = (
     (b"P5", "ppm"),
     (b"P6", "ppm"),
 )
-# The formats that are read, by the type of their first bytes, each by its own decoder of Pillow and no other: some of
-# the others run programs (PostScript) or have been read by few.
+# The formats that are read, by the type of their first bytes, each by its own decoder of
+# Pillow and no other: some of the others run programs (PostScript) or have been read by few.
 FORMATS = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP", "tif": "TIFF", "bmp": "BMP", "gif": "GIF", "ppm": "PPM"}
 # What Pillow's decoders were seen to raise on files that were cut or altered at random.
 DECODER_ERRORS = (
@@ -61,9 +61,9 @@ def sniff(data: bytes) -> str:
 def decode(data: bytes, most_pixels: int = MOST_PIXELS) -> Image.Image:
     """The whole picture as upright 8-bit RGB on white, pixels and nothing else.
 
-    The orientation tag is obeyed, transparency is composited on white, 16 bits become 8 by rounding, and colour
-    profiles are ignored. Raises Undecodable for anything that is not one whole picture of at most `most_pixels`, in
-    one of FORMATS and no animation.
+    The orientation tag is obeyed, transparency is composited on white, 16 bits become 8
+    by rounding, and colour profiles are ignored. Raises Undecodable for anything that is
+    not one whole picture of at most `most_pixels`, in one of FORMATS and no animation.
     """
     kind = sniff(data)
     try:
@@ -117,7 +117,8 @@ def _upright(picture: Image.Image) -> Image.Image:
         picture = Image.fromarray(np.round(np.asarray(picture) / 257).astype(np.uint8))
     if picture.has_transparency_data:
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
-    # A new picture in every case: what was opened from a file still holds its text, its profile and the file.
+    # A new picture in every case: what was opened from a
+    # file still holds its text, its profile and the file.
     picture = picture.copy() if picture.mode == "RGB" else picture.convert("RGB")
     picture.info = {}
     return picture

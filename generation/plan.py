@@ -189,7 +189,8 @@ def case_of(chain: Chain) -> Case:
 def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
     """`limit` cases, each the one whose category, kind, source and program were taken least so far.
 
-    A hash breaks ties, so that a seed chooses the same cases everywhere and a larger limit adds to a smaller one.
+    A hash breaks ties, so that a seed chooses the same cases
+    everywhere and a larger limit adds to a smaller one.
     """
     traits = {  # what is balanced, the first with priority
         case_of(chain): tuple(

@@ -1,6 +1,7 @@
 """Editors, metrics and other parts that installed packages add, by the entry points of `convergebench.editors` etc.
 
-An entry point has the name of the part that it adds. CONTRIBUTING.md says what the entry points of each group refer to.
+An entry point has the name of the part that it adds.
+CONTRIBUTING.md says what the entry points of each group refer to.
 """
 
 from functools import cache

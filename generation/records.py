@@ -1,6 +1,7 @@
 """The types that every room shares, such as Source, Program, Chain and Step.
 
-A chain is what is asked, a step is what came back. All are frozen records that survive a round trip through JSON.
+A chain is what is asked, a step is what came back. All
+are frozen records that survive a round trip through JSON.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """Whether an edit can be taken back, from its words: for programs whose author does not say.
 
-The rules were written for the shipped programs, which people have classed. `python tests/benchmarks/reversibility.py`
-says how often they agree, and what a probe of the embedded editor says.
+The rules were written for the shipped programs, which people have classed. `python
+tests/benchmarks/reversibility.py` says how often they agree, and what a probe of the embedded editor says.
 """
 
 import re

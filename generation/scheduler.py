@@ -47,8 +47,8 @@ def generate(
 ) -> Outcome:
     """Run the chains into the run's folder; calling it again with the same arguments resumes.
 
-    `max_cost` limits the whole run, including earlier costs and those of other processes. Chains with an end in
-    `retry` get another attempt. SIGTERM acts like Ctrl-C.
+    `max_cost` limits the whole run, including earlier costs and those of other processes.
+    Chains with an end in `retry` get another attempt. SIGTERM acts like Ctrl-C.
     """
     if max_cost is not None:
         check_max_cost(plan, max_cost)

@@ -13,8 +13,8 @@ from .records import Json
 from .store import Damaged, cost_of_folder, read_checked, read_json, read_plan
 
 ENDS = ("complete", "shrunk", "refused", "no_image", "failed")
-# Interrupted chains were begun, but no process runs them; waiting ones were not begun. `calls_done` includes calls
-# that are no longer needed because a chain ended early. `spent` is in US dollars.
+# Interrupted chains were begun, but no process runs them; waiting ones were not begun. `calls_done`
+# includes calls that are no longer needed because a chain ended early. `spent` is in US dollars.
 _COUNTS = ("chains", "done", *ENDS, "running", "interrupted", "waiting", "calls", "calls_done", "spent")
 _FRESH = 600.0  # seconds; a chain on another machine counts as running if it wrote something since
 _SHOWN = 5  # how many reasons are listed

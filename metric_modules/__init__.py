@@ -26,9 +26,10 @@ def score(
 ) -> "Outcome":
     """Add scores and floors to a dataset; calling it again computes only what is missing.
 
-    The outcome's `absent` says which metrics could not be computed, its `damage` which pictures could not be read.
-    `shard` computes one part, I/N; a call without it uses the parts that there are. `executor` (local or slurm) runs
-    `tasks` parts with datatrove. With slurm they are only `submitted`, and the last task writes the scores.
+    The outcome's `absent` says which metrics could not be computed, its `damage` which
+    pictures could not be read. `shard` computes one part, I/N; a call without it uses
+    the parts that there are. `executor` (local or slurm) runs `tasks` parts with
+    datatrove. With slurm they are only `submitted`, and the last task writes the scores.
     """
     from contextlib import nullcontext
 

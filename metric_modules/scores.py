@@ -1,6 +1,7 @@
 """The columns of a dataset's scores, the reasons for missing values, and signatures.
 
-The column `reasons` holds JSON, {column: code or [code, detail]}, and `signature` {"engine": {...}, METRIC: {...}}.
+The column `reasons` holds JSON, {column: code or [code,
+detail]}, and `signature` {"engine": {...}, METRIC: {...}}.
 """
 
 import json

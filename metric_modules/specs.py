@@ -1,8 +1,9 @@
 """Finds the metric folders and reads their specs.
 
-`metric_modules/NAME/spec.py` has `SPEC = {...}`: the fields of `Spec`, `columns` with those of `ScoreColumn`, and
-`reasons`, {code: [fault, sentence]}. The faults are FAULTS; {} in the sentence is replaced by the detail. A folder of
-several metrics has a list `SPECS`; its `Scorer` and `missing_weights` receive a name as `metric=`.
+`metric_modules/NAME/spec.py` has `SPEC = {...}`: the fields of `Spec`, `columns`
+with those of `ScoreColumn`, and `reasons`, {code: [fault, sentence]}. The faults are
+FAULTS; {} in the sentence is replaced by the detail. A folder of several metrics has
+a list `SPECS`; its `Scorer` and `missing_weights` receive a name as `metric=`.
 """
 
 import importlib
@@ -17,8 +18,9 @@ from convergebench.generation.plugins import plugins
 Kind = Literal["picture", "round", "statistic"]
 Headline = Literal["quality", "meaning", "edits", "framing"]
 Show = Literal["curve", "number", "dataset"]
-# Who is to blame for a missing value: the editor, for no picture or an unusable one; nobody; we, for damage, missing
-# weights, a metric that was not requested, or a failed call; or the question does not arise at this step.
+# Who is to blame for a missing value: the editor, for no picture or an
+# unusable one; nobody; we, for damage, missing weights, a metric that was not
+# requested, or a failed call; or the question does not arise at this step.
 FAULTS = ("editor", "nobody", "ours", "not applicable")
 
 
@@ -38,8 +40,9 @@ class ScoreColumn:
     ceiling: float | None = None  # what an untouched picture scores
     floor: bool = False  # unrelated pictures set its floor, and the scores get a column `retained_NAME`
     headline: Headline | None = None  # what the headline checks it for
-    # "curve": drawn over rounds in the report and in the Space's tab Curves, and listed like a "number";
-    # "number": listed for each step in the Space's tab Chains; "dataset": only stored, and explained on the card.
+    # "curve": drawn over rounds in the report and in the Space's tab Curves,
+    # and listed like a "number"; "number": listed for each step in the
+    # Space's tab Chains; "dataset": only stored, and explained on the card.
     show: Show = "dataset"
     bfloat16_error: float = 0.0  # largest error in bfloat16; a value this near a threshold is computed in float32
     sees: str = ""  # if it differs from the metric's: a separate row in that table
@@ -57,8 +60,8 @@ class Spec:
     name: str  # what `convergebench score --metrics` and the signature call the metric
     title: str  # what readers see
     folder: str
-    # "picture": compares each picture with the reference; "round": judges each step from the pictures of its round;
-    # "statistic": computes from numbers, as an `evaluate` module only, and has no columns.
+    # "picture": compares each picture with the reference; "round": judges each step from the pictures of
+    # its round; "statistic": computes from numbers, as an `evaluate` module only, and has no columns.
     kind: Kind = "picture"
     study: str | None = None  # that the metric belongs to; the core works without such folders
     columns: tuple[ScoreColumn, ...] = ()

@@ -119,7 +119,8 @@ def import_chains(
 ) -> "Imported":
     """Store chains made elsewhere as a run, their bytes unchanged; what could not be imported is in `problems`.
 
-    `layout` is edit-converge-bench, table or dataset; further options are those of the layout's `find_chains`.
+    `layout` is edit-converge-bench, table or dataset;
+    further options are those of the layout's `find_chains`.
     """
     from convergebench.dataset_builder.importing import chains, layout_pairs, layout_table, layout_turns
     from convergebench.generation.records import one_of

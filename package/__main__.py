@@ -1,7 +1,8 @@
 """The command `convergebench`, also as `python -m convergebench`: Ctrl-C never shows the middle of an import.
 
-While the command is being imported, Ctrl-C ends the process at once; nothing is lost. Later it raises
-KeyboardInterrupt, but a library that is being imported may turn that into another error, and Python may only print it.
+While the command is being imported, Ctrl-C ends the process at once; nothing
+is lost. Later it raises KeyboardInterrupt, but a library that is being
+imported may turn that into another error, and Python may only print it.
 """
 
 import os

@@ -101,9 +101,9 @@ def run(
 ) -> Finished:
     """Generate, build, score and report, and with `push` publish; calling it again with the same arguments resumes.
 
-    `editor` is your function `edit(image, instruction, seed)`, an `--editor` such as "jpeg:quality=40", or a list.
-    `config` is a bench.toml; arguments override it. Further settings are those of `Bench` and of `generate`.
-    Everything is written into `out`, by default bench/SUITE.
+    `editor` is your function `edit(image, instruction, seed)`, an `--editor` such as
+    "jpeg:quality=40", or a list. `config` is a bench.toml; arguments override it. Further settings
+    are those of `Bench` and of `generate`. Everything is written into `out`, by default bench/SUITE.
 
     >>> import convergebench as cb
     >>> def edit(image, instruction, seed):

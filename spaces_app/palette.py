@@ -1,7 +1,7 @@
 """Colours that stay apart for colour-blind readers, and SVG that follows the theme.
 
-A figure is drawn once in the light colours. Rules of CSS turn each of them into its dark partner, so that the same file
-serves both, and a viewer without CSS shows the light one.
+A figure is drawn once in the light colours. Rules of CSS turn each of them into its dark
+partner, so that the same file serves both, and a viewer without CSS shows the light one.
 """
 
 from collections.abc import Collection
@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 PAPER, INK, MUTED, GRID = "#ffffff", "#1b2330", "#566070", "#dce1e7"
 
-# Found by optimisation (tests/spaces_app/test_palette.py holds the differences): 12 colours that stay apart in normal
-# vision, protanopia, deuteranopia and tritanopia, at 3:1 or more against the paper, as WCAG asks of lines and marks;
-# words beside them are in ink, and a marker tells apart what is close in grey. The first are farthest apart.
+# Found by optimisation (tests/spaces_app/test_palette.py holds the differences): 12
+# colours that stay apart in normal vision, protanopia, deuteranopia and tritanopia, at
+# 3:1 or more against the paper, as WCAG asks of lines and marks; words beside them are
+# in ink, and a marker tells apart what is close in grey. The first are farthest apart.
 _SERIES = {
     "#154ffe": "#4cfafe",
     "#7d7a0a": "#898447",

@@ -1,7 +1,7 @@
 """Writes the card last, so that its counts and digests match the files.
 
-`load_dataset` keys its cache by the folder's name and this card, never by the files: a card that did not change
-would make it return the rows of an earlier build, or those of another folder of the same name.
+`load_dataset` keys its cache by the folder's name and this card, never by the files: a card that did not
+change would make it return the rows of an earlier build, or those of another folder of the same name.
 """
 
 import re

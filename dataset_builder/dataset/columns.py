@@ -1,6 +1,7 @@
 """Declares a table as a row type, whose fields are the columns.
 
-Columns hold pictures and plain values only; nested values are JSON strings, which older `datasets` can load too.
+Columns hold pictures and plain values only; nested values
+are JSON strings, which older `datasets` can load too.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
 """The manifest: the files that this benchmark wrote into a folder or repository.
 
-A dataset's is in its card, so that it travels with the dataset: files that it does not list are not read. Only listed
-files are ever replaced or removed. A file is listed before it is written, so that a crash leaves no unlisted one.
+A dataset's is in its card, so that it travels with the dataset: files that it
+does not list are not read. Only listed files are ever replaced or removed. A
+file is listed before it is written, so that a crash leaves no unlisted one.
 """
 
 import hashlib
@@ -18,7 +19,8 @@ MANIFEST = ".manifest.json"  # of a metric's folder or a Space
 CARD = "README.md"  # of a dataset; its last lines are the manifest
 _EMPTY_CARD = b"---\ntags:\n- convergebench\npretty_name: ConvergeBench\n---\n"  # until a first build has ended
 _IN_CARD = re.compile(rb"\n<!-- convergebench files\n(.*?)\n-->\n", re.DOTALL)
-# The sha256 of a file and, of a table, the digest `values`; empty if the file is about to be written or was set aside.
+# The sha256 of a file and, of a table, the digest `values`;
+# empty if the file is about to be written or was set aside.
 Entry = Mapping[str, str]
 Entries = dict[str, Entry]
 

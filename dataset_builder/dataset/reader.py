@@ -1,6 +1,7 @@
 """Reads Parquet from a folder or the Hub: tables whole, pictures by row group.
 
-`load_dataset` copies every picture into its cache first; scores need none of them and one picture needs one row group.
+`load_dataset` copies every picture into its cache first;
+scores need none of them and one picture needs one row group.
 """
 
 import contextlib
@@ -149,8 +150,8 @@ class Reader:
         """Some columns of one row group, from the Hub in one request."""
         names = list(columns) if columns is not None else None
         remote = self._remote_for(file)
-        # Without pyarrow's own threads: each keeps memory that it has freed, and they would call Python to read from
-        # the Hub, even after the interpreter's end.
+        # Without pyarrow's own threads: each keeps memory that it has freed, and they
+        # would call Python to read from the Hub, even after the interpreter's end.
         with self._damage_explained(file):
             if remote is None:
                 with self._open(file, self.folder / file, dictionaries) as opened:
@@ -249,8 +250,8 @@ class Reader:
     def rows_of(self, kind: type[R], columns: Sequence[str] | None = None) -> Iterator[R]:
         """The rows of a table, by default without its pictures.
 
-        One row group is in memory at a time. A damaged value may raise as late as after the last row of its file:
-        use no row before all are read.
+        One row group is in memory at a time. A damaged value may raise as late
+        as after the last row of its file: use no row before all are read.
         """
         names = [column.name for column in kind.columns() if columns is not None or column.type != "image"]
         if unknown := [name for name in columns or () if name not in names]:
@@ -394,6 +395,6 @@ class Reader:
         """The pictures of a row group, and the hash of each reference of its file."""
         hashes = json.loads((self.footer(file).metadata or {}).get(REFERENCES, b"[]"))
         pictures = self.read(file, group, [column]).column(0)
-        # Unlike `field`, `flatten` knows that a missing picture is a null struct. pyarrow.compute would cost 9 MB more.
+        # Unlike `field`, `flatten` keeps a missing picture null. pyarrow.compute would cost 9 MB more.
         data = pictures.flatten()[pictures.type.get_field_index("bytes")]
         return data, dict(zip(self._places(file), hashes, strict=False))

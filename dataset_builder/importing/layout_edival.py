@@ -22,8 +22,9 @@ def find_chains(
     path: Path, editor: str, words: Path | None = None, originals: Path | None = None, kind: str | None = None
 ) -> Findings:
     """One open chain for each picture; `words` is the benchmark's CSV, `originals` a folder of the inputs."""
-    for place in filter(None, (path, originals)):
-        check_folder(place, "give a model's folder, which holds multipass/, and a folder of originals")
+    check_folder(path, "give a model's folder, which holds multipass/")
+    if originals:
+        check_folder(originals, "it must hold INDEX_input_raw.png or .jpg")
     folder = path / "multipass" if (path / "multipass").is_dir() else path
     sources = {
         int(match[1]): file

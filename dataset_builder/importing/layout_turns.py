@@ -32,9 +32,8 @@ def find_chains(
     turn_1_image is in turn_1_instruction, turn_1_prompt or turn_1_text.
     """
     loaded = open_split(path, config, split, revision)
-    names = list(
-        loaded.column_names or next(iter(loaded), {})
-    )  # files that declare no columns have them in a row
+    # Files that declare no columns have them in a row.
+    names = list(loaded.column_names or next(iter(loaded), {}))
     instruction_columns = _instruction_columns(turns, instructions, names)
     for name in (source, *turns, *filter(None, instruction_columns)):
         if name not in names:

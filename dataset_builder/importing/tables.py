@@ -82,8 +82,9 @@ def whole(name: str, value: object, low: int = 0, high: int = 2**31 - 1) -> int 
 
 def number(name: str, value: object, low: float = -math.inf) -> float | None:
     """A value that must be a number; with a lower bound also a finite one."""
-    is_bound, allowed = low > -math.inf, "a number" if low == -math.inf else f"a number from {low:g}"
-    return _checked(name, value, float, lambda number: not is_bound or low <= number < math.inf, allowed)
+    if low == -math.inf:
+        return _checked(name, value, float, lambda number: True, "a number")
+    return _checked(name, value, float, lambda number: low <= number < math.inf, f"a number from {low:g}")
 
 
 def flag(name: str, value: object) -> bool | None:

@@ -4,7 +4,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from convergebench.generation.files import remove_unfinished, write_whole
+from convergebench.generation.files import locked, remove_unfinished, write_whole
 from convergebench.metric_modules._evaluate import self_contained
 
 from ..dataset import manifest
@@ -50,15 +50,16 @@ def changed_files(out: Path) -> list[str]:
 
 def copy_to(out: Path) -> None:
     """Copy the folders; only files of an earlier copy are removed."""
-    for name, files in _metric_folders().items():
-        folder = out / name
-        gone = manifest.listed_files(folder, MANIFEST) - files.keys()
-        old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]
-        entries = {file: {"sha256": sha256(data).hexdigest()} for file, data in files.items()}
-        manifest.expect(folder, entries, MANIFEST)
-        for file, data in files.items():
-            write_whole(folder / file, data)
-        for file in old:
-            (folder / file).unlink()
-        remove_unfinished(folder)
-        manifest.write(folder, entries, MANIFEST)
+    with locked(out, wait=True):
+        for name, files in _metric_folders().items():
+            folder = out / name
+            gone = manifest.listed_files(folder, MANIFEST) - files.keys()
+            old = [file for file in gone if (folder / file).is_file() and manifest.is_as_written(folder, file)]
+            entries = {file: {"sha256": sha256(data).hexdigest()} for file, data in files.items()}
+            manifest.expect(folder, entries, MANIFEST)
+            for file, data in files.items():
+                write_whole(folder / file, data)
+            for file in old:
+                (folder / file).unlink()
+            remove_unfinished(folder)
+            manifest.write(folder, entries, MANIFEST)

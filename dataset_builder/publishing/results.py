@@ -120,12 +120,8 @@ def _model_info(editor: str, settings: Mapping[str, Setting]) -> Json:
 
 def _result(row: Json, column: str, rounds: int, repo: str) -> Json:
     title, unit, description, maximum = _MEASURES[column]
-    details = {
-        "headline": row["name"],
-        "cases": row["cases"],
-        "rank": row["rank"],
-        "mostly_lost_to": row["cause"],
-    }
+    details = {"headline": row["name"], "cases": row["cases"], "rank": row["rank"]}
+    details["mostly_lost_to"] = row["cause"]
     hub_dataset = {"source_type": "hf_dataset", "hf_repo": repo, "hf_split": "test"}
     return {
         "evaluation_name": f"{NAME}, {row['group']}",

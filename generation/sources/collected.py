@@ -86,9 +86,8 @@ def _in_dataset(place: str, columns: Mapping[str, str], split: str | None) -> It
     except (OSError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(f"{place} is neither a folder nor a dataset that can be opened ({reason})") from error
-    names = list(
-        loaded.column_names or next(iter(loaded), {})
-    )  # files that declare no columns have them in a row
+    # Files that declare no columns have them in a row.
+    names = list(loaded.column_names or next(iter(loaded), {}))
     for field, column in {"image": image, **columns}.items():
         one_of("field", field, ("image", *GIVEN))
         if column not in names:

@@ -1,10 +1,11 @@
 """Synthetic pictures: the same pixels on any machine, at any size, for any seed.
 
-Textures are hard to copy in five ways: regular grids, low contrast, fine particles, smooth gradients, fine barbs. On a
-printed page, letters have to stay letters.
+Textures are hard to copy in five ways: regular grids, low contrast, fine particles,
+smooth gradients, fine barbs. On a printed page, letters have to stay letters.
 
-Floating point may round differently on a processor with other vector instructions, and numpy promises an unchanging
-stream for the raw generator alone. So everything here is integer arithmetic on the raw words of PCG64.
+Floating point may round differently on a processor with other vector
+instructions, and numpy promises an unchanging stream for the raw generator
+alone. So everything here is integer arithmetic on the raw words of PCG64.
 """
 
 import math

@@ -1,8 +1,9 @@
 """All metrics in one pass over a dataset, on any number of processes.
 
-Work is shared in whole chains, so that no number depends on how it is shared. Each process writes what it finished to
-its own shards; the processes wait for each other at barriers, and the first one writes the dataset's files. If a
-process dies, accelerate ends all of them, and the same command resumes from the shards.
+Work is shared in whole chains, so that no number depends on how it is shared.
+Each process writes what it finished to its own shards; the processes wait for
+each other at barriers, and the first one writes the dataset's files. If a process
+dies, accelerate ends all of them, and the same command resumes from the shards.
 """
 
 import contextlib

@@ -1,7 +1,8 @@
 """Results: in shards of unfinished runs, in the dataset's files, and as the rows that become these files.
 
-A shard is one process's file: a line for each finished chain or floor task, durable before it counts. A crash at any
-byte loses at most the line being written. Finished work is not computed again, whatever number of processes resume it.
+A shard is one process's file: a line for each finished chain or floor task,
+durable before it counts. A crash at any byte loses at most the line being written.
+Finished work is not computed again, whatever number of processes resume it.
 """
 
 import itertools

@@ -223,10 +223,8 @@ def examples(values: Any, column: str) -> Sequence[object]:
     if hasattr(values, "column_name") and hasattr(values, "source"):  # of a dataset, as ds["image"] is
         if type(values.features).__name__ == "Image" and hasattr(values.source, "cast_column"):
             # Take the bytes: datasets would decode them by other rules, and silently cut 16 bits to 8.
-            files = values.source.select_columns([values.column_name])
-            values = files.cast_column(values.column_name, type(values.features)(decode=False))[
-                values.column_name
-            ]
+            name, files = values.column_name, values.source.select_columns([values.column_name])
+            values = files.cast_column(name, type(values.features)(decode=False))[name]
         return list(values)
     if not isinstance(values, list | tuple):
         raise ValueError(

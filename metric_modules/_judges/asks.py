@@ -37,14 +37,9 @@ class Ask:
     @cached_property
     def key(self) -> str:
         """Equal for the same words about the same pictures."""
+        reference = self.chain.source.reference or self.chain.id
         pictures = [
-            [
-                name,
-                (self.chain.source.reference or self.chain.id)
-                if name == "reference"
-                else self.steps[step].sha256,
-            ]
-            for name, step in self.shown
+            [name, reference if name == "reference" else self.steps[step].sha256] for name, step in self.shown
         ]
         content = [self.question.sha256, self.chain.id, self.step.step, pictures, self.words]
         return hashlib.sha256(canonical(content).encode()).hexdigest()[:20]

@@ -46,8 +46,8 @@ def fitted(cells: np.ndarray, like: np.ndarray) -> np.ndarray:
 def _together(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[slice, slice]]:
     """Both looks cropped to their overlap after a shift of the whole picture, in whole cells, is undone.
 
-    The third value says which cells of `before` were kept. The shift leaves the least median difference of brightness
-    gradients, which neither a cast nor an added object moves.
+    The third value says which cells of `before` were kept. The shift leaves the least median
+    difference of brightness gradients, which neither a cast nor an added object moves.
     """
     after = fitted(after, before)
     first, second = (_gradient(cells) for cells in (before, after))
@@ -97,8 +97,9 @@ def _to_rgb(cells: np.ndarray) -> np.ndarray:
 def _drifted(before: np.ndarray, after: np.ndarray, limit: float | None = None) -> np.ndarray:
     """`before` in the colours of `after`: a robust smooth map of colour and light, clipped where a picture would clip.
 
-    Rare colours weigh more than their number, or a large sky would speak for all. The fit trims in steps what follows
-    no common map, such as an added object. `limit` (mean delta E) keeps a deliberate change of tone visible.
+    Rare colours weigh more than their number, or a large sky would speak for
+    all. The fit trims in steps what follows no common map, such as an added
+    object. `limit` (mean delta E) keeps a deliberate change of tone visible.
     """
     coarse = tuple(max(2, side // 4) for side in before.shape[1::-1])
     x, y = (_to_rgb(cv2.resize(cells, coarse, interpolation=cv2.INTER_AREA)) for cells in (before, after))
@@ -162,8 +163,8 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-# On the cells of the first of two looks: delta E, in which what appeared counts like what vanished (0 outside the
-# overlap), and the coloured difference itself, drift removed.
+# On the cells of the first of two looks: delta E, in which what appeared counts like what
+# vanished (0 outside the overlap), and the coloured difference itself, drift removed.
 Change = tuple[np.ndarray, np.ndarray]
 # This thread's last comparisons: the steps of a round repeat them.
 _last = local()
@@ -215,7 +216,8 @@ def smooth(values: np.ndarray, sigma: float) -> np.ndarray:
     return cv2.GaussianBlur(np.ascontiguousarray(values), (0, 0), sigma)
 
 
-# Where a picture is on its reference: magnified about the middle, then moved by shares of its sides, right and down.
+# Where a picture is on its reference: magnified about the
+# middle, then moved by shares of its sides, right and down.
 Placement = tuple[float, float, float]
 
 

@@ -15,12 +15,13 @@ from ..registration.measure import undone
 if TYPE_CHECKING:
     import torch
 
-# Chosen on 64 rounds of two editors that an eye had labelled: 64 agree. Short side 512 and 8 tiles: 63; finer grids,
-# sliding windows and quantiles are not better. At 256 the wear of a round hardly shows.
+# Chosen on 64 rounds of two editors that an eye had labelled: 64 agree. Short side 512 and 8 tiles: 63;
+# finer grids, sliding windows and quantiles are not better. At 256 the wear of a round hardly shows.
 SIDE = 256
 TILES = 10
-# Sigma, at that side, of the blur that takes grain off a return. No eye calls fine grain on a wall a loss, and a later
-# blur or JPEG must not bring back what was lost. From .5 to 3 the labelled rounds agree as well (docs/verdicts.md).
+# Sigma, at that side, of the blur that takes grain off a return. No eye calls
+# fine grain on a wall a loss, and a later blur or JPEG must not bring back what
+# was lost. From .5 to 3 the labelled rounds agree as well (docs/verdicts.md).
 GRAIN = 0.7
 COLUMNS = ("damage", "damage_outline")
 Reference = tuple[np.ndarray, "list[torch.Tensor]", Anchors]  # a picture, its features for LPIPS, and its blocks

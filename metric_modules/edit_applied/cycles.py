@@ -8,7 +8,8 @@ _FILLERS = frozenset(
     ["a", "again", "an", "and", "back", "from", "in", "it", "of", "on", "out", "put", "the", "this", "to", "undo"]
 )
 
-# The sentence begins with the verb, and what is moved is the picture: "mirror the image", not "add a mirror".
+# The sentence begins with the verb, and what is moved is
+# the picture: "mirror the image", not "add a mirror".
 _ASKED = re.compile(
     r"\W*(?:please )?(flip|mirror|rotate|turn)(?: (?:the|this|whole|entire))*(?: (?:image|picture|photo(?:graph)?|it))?"
     r"(?= (?:by|back|again|around|horizontal|vertical|left|top|upside|clockwise|counter|anti|to|once|\d)|[.!,]|$)"
@@ -28,9 +29,10 @@ class Role(NamedTuple):
 def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
     """The role of every position.
 
-    A program that does not close only adds. One instruction that closes asks for no lasting change. Of an odd number,
-    or of flips and rotations alone, the last takes back all before it. Of another even number, the second half takes
-    back the first, in the order in which their words match, or in reverse order if the words do not decide.
+    A program that does not close only adds. One instruction that closes asks for no
+    lasting change. Of an odd number, or of flips and rotations alone, the last takes
+    back all before it. Of another even number, the second half takes back the first, in
+    the order in which their words match, or in reverse order if the words do not decide.
 
     >>> [role.kind for role in roles(["add a hat", "add a dog", "remove the dog", "remove the hat"], closes=True)]
     ['forward', 'forward', 'undo', 'undo']

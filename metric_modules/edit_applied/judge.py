@@ -27,7 +27,8 @@ from . import whole_picture
 from .cycles import Role, asked_transforms, roles
 from .whole_picture import TOWARDS, find_transform, grey, transform_undone
 
-# docs/verdicts.md tabulates the accuracy of verdicts under other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
+# docs/verdicts.md tabulates the accuracy of verdicts under
+# other limits: shares of 0.1% to 1%, LEFT from 0.2 to 0.6.
 SHARE = 0.003  # of the picture: the smallest area of an edit
 SHARE_SMALL = 0.001  # the same for programs marked small: glasses, earrings
 LEFT = 0.4  # of an edit: the most that may be left of it
@@ -52,8 +53,8 @@ _THING = re.compile(
 FORWARD = ("changed", "as_asked", "asked_by", "region_share")
 UNDO = ("undone", "undo_ratio", "undo_explained")
 
-# Of one step, by name: a number or what checked the words; or the code of the reason why there is none, whose sentence
-# is in spec.py.
+# Of one step, by name: a number or what checked the words; or the
+# code of the reason why there is none, whose sentence is in spec.py.
 Judgement = dict[str, Any]
 Seen = tuple[np.ndarray, np.ndarray]  # a picture's look, and the picture in grey, for its sharpness
 
@@ -98,8 +99,9 @@ def _judge_forward(
 ) -> Judgement:
     """Whether something changed between two looks, and whether it was what the words ask for, if they can be checked.
 
-    `asked` names transforms for the exact oracle. With `tone` only the drift of ordinary wear is removed. `meaning` is
-    both pictures' likeness to the words, which has to rise. `colour` is the one that the words name, in Lab.
+    `asked` names transforms for the exact oracle. With `tone` only the drift
+    of ordinary wear is removed. `meaning` is both pictures' likeness to the
+    words, which has to rise. `colour` is the one that the words name, in Lab.
     """
     if asked:
         transform = find_transform(before, after, asked)
@@ -147,10 +149,11 @@ def _judge_undo(
 ) -> Judgement:
     """Whether the edit between the looks `before` and `forward`, which differ, is gone from `back`.
 
-    `targets` are the looks to come back to: the round's, and the chain's reference, because a lasting loss would look
-    undone one round later. If `placement` says how the whole picture moved, the comparison after undoing that counts
-    if it leaves less. The region of another edit, between the looks `other`, is left out. If the region still differs
-    and the edit does not explain it, the rule cannot say what it sees there.
+    `targets` are the looks to come back to: the round's, and the chain's reference,
+    because a lasting loss would look undone one round later. If `placement` says how the
+    whole picture moved, the comparison after undoing that counts if it leaves less. The
+    region of another edit, between the looks `other`, is left out. If the region still
+    differs and the edit does not explain it, the rule cannot say what it sees there.
     """
     limit = DRIFT if tone else None
     (size, vector), whole_region = find_edit(before, forward, limit=limit)
@@ -191,7 +194,8 @@ def _left(change: Change, region: np.ndarray, tone: bool) -> tuple[float, np.nda
 def _explained_by(edit: np.ndarray, remaining: np.ndarray, region: np.ndarray) -> float | None:
     """The share of the remaining change that is the edit itself; None if nothing remains.
 
-    The projection is local: if half of a thing remains intact, one factor for the region would explain only half of it.
+    The projection is local: if half of a thing remains intact,
+    one factor for the region would explain only half of it.
     """
     gap, made = (change * region[..., None] for change in (remaining, edit))
     total = float((gap * gap).sum())
@@ -216,8 +220,8 @@ def judge_step(
 ) -> Judgement:
     """Judge one step of a chain from the pictures of its round: the previous return, then one for each position so far.
 
-    `source` is the chain's reference, and `placement` where registration puts the return on it. `meaning` is the
-    pictures' likeness to the words.
+    `source` is the chain's reference, and `placement` where registration
+    puts the return on it. `meaning` is the pictures' likeness to the words.
     """
     role = roles(cycle, closes)[position - 1]
     instructions = cycle[role.start : role.end]

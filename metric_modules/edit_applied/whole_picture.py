@@ -1,7 +1,7 @@
 """Edits of the whole picture: flips and rotations, blur, sharpening, loss of colour, a tint.
 
-Which one was asked for, and which one was made. Looks would take the last four for drift. Sharpness is judged in grey
-pictures, by a band of fine detail, since looks are blurred themselves; the others by looks.
+Which one was asked for, and which one was made. Looks would take the last four for drift. Sharpness is
+judged in grey pictures, by a band of fine detail, since looks are blurred themselves; the others by looks.
 """
 
 import re
@@ -164,7 +164,8 @@ def _bands(shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _gain(before: np.ndarray, after: np.ndarray) -> float | None:
     """How strongly the fine detail of one grey picture is in another: 1 is unchanged, None if it has none.
 
-    A projection, not a ratio of energies: noise changes nothing. What contrast does to coarse detail is taken out.
+    A projection, not a ratio of energies: noise changes
+    nothing. What contrast does to coarse detail is taken out.
     """
     (fine, coarse), (other, other_coarse) = _bands(before), _bands(fitted(after, before))
     core, wide = (band[_SHIFT:-_SHIFT, _SHIFT:-_SHIFT] for band in (fine, coarse))

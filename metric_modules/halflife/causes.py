@@ -1,6 +1,7 @@
 """The table of causes for which a case is lost, read by the headline, cases.csv, the page and the Space.
 
-A row may name a column of the scores in `decided_by`; the report refuses to start if there is no such column.
+A row may name a column of the scores in `decided_by`;
+the report refuses to start if there is no such column.
 """
 
 from collections.abc import Callable
@@ -26,11 +27,13 @@ class Band(NamedTuple):
         return value >= {"": self.limit, "kept": self.high, "lost": self.low}[limits.undecided]
 
 
-# Chosen on 64 rounds of two editors labelled by eye (0.246 the worst that was kept, 0.252 the best that was lost). The
-# band holds the eight more rounds in which eyes were redrawn, and what wear of the whole picture can take from a loss:
-# of 10,608 worn returns of five editors none fell from 0.32 or more to below 0.22 (docs/verdicts.md).
+# Chosen on 64 rounds of two editors labelled by eye (0.246 the worst that was kept,
+# 0.252 the best that was lost). The band holds the eight more rounds in which eyes
+# were redrawn, and what wear of the whole picture can take from a loss: of 10,608 worn
+# returns of five editors none fell from 0.32 or more to below 0.22 (docs/verdicts.md).
 PART = Band(0.20, 0.25, 0.32)
-# Mean delta E of the map of all colours: 7 is the most of the rounds that the eye kept; blue at 80% is 12 to 17.
+# Mean delta E of the map of all colours: 7 is the most of
+# the rounds that the eye kept; blue at 80% is 12 to 17.
 COLOUR = Band(7.0, 10.0, 13.0)
 
 
@@ -40,8 +43,8 @@ class Cause(NamedTuple):
     name: str  # in files
     title: str  # as a heading or a filter
     clause: str  # in a sentence
-    # A series that the report makes for each case (a key of spaces_app.analysis.groups.SERIES), or a column of the
-    # scores, read in the row of the round's last step.
+    # A series that the report makes for each case (a key of spaces_app.analysis.groups.SERIES),
+    # or a column of the scores, read in the row of the round's last step.
     decided_by: str = ""
     is_lost: Callable[[float, Limits], bool] = lambda value, limits: bool(value)
     # Whether a round without a value does not count as kept; if not, the other causes decide.
@@ -57,8 +60,9 @@ def _below_half(retained: float, limits: Limits) -> bool:
     return retained < limits.retained
 
 
-# The distance of faces above which the network's authors see another person. Of 36 labelled rounds of portraits 7 are
-# above it, all lost; those that were kept reach 0.54, so a smaller distance does not settle that a round is kept.
+# The distance of faces above which the network's authors see another person.
+# Of 36 labelled rounds of portraits 7 are above it, all lost; those that were
+# kept reach 0.54, so a smaller distance does not settle that a round is kept.
 _ANOTHER = 0.6
 
 

@@ -1,7 +1,8 @@
 """Compares editors in pairs on their common cases: differences of rounds kept, sign-flip tests, verdicts and ranks.
 
-Signs are flipped by whole sources, because chains of one source are not independent. Nothing depends on the names or
-the order of editors and sources: sums are exact, and random flips meet the rows in an order that their values decide.
+Signs are flipped by whole sources, because chains of one source are not
+independent. Nothing depends on the names or the order of editors and sources: sums
+are exact, and random flips meet the rows in an order that their values decide.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -62,7 +63,8 @@ def compare(
 ) -> Comparison:
     """Differences of rounds kept on the common cases; each case weighs the same, as in the table of results.
 
-    `most` is the largest difference that the plan allows; limits that data of so few sources leave open end there.
+    `most` is the largest difference that the plan allows;
+    limits that data of so few sources leave open end there.
     """
     common = [case for case in first if first[case] is not None and second.get(case) is not None]
     left_out = len(first.keys() | second.keys()) - len(common)
@@ -87,9 +89,9 @@ def _flip_limits(
 ) -> tuple[float, float] | None:
     """All differences that the sign-flip test would not reject: the limits exclude 0 where p is at most 5%.
 
-    A flip of the sources A reaches the observed mean if the mean over A is at most the tested difference, so the limits
-    are order statistics of the means over all sets of sources.
-    Reference: Hartigan, Using subsample values as typical values, JASA 64 (1969).
+    A flip of the sources A reaches the observed mean if the mean over A is at most the
+    tested difference, so the limits are order statistics of the means over all sets of
+    sources. Reference: Hartigan, Using subsample values as typical values, JASA 64 (1969).
     """
     if len(totals) < 2:
         return None
@@ -177,8 +179,8 @@ def _whole(values: np.ndarray) -> tuple[np.ndarray, float]:
 def _sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
     """Two-sided p of a mean: the share of sign patterns that give a mean at least as far from zero.
 
-    Exact for differences on a coarse grid, as rounds kept are, and for up to 40 of any kind; else from seeded patterns.
-    Reference: Fisher, The Design of Experiments (1935), section 21.
+    Exact for differences on a coarse grid, as rounds kept are, and for up to 40 of any kind;
+    else from seeded patterns. Reference: Fisher, The Design of Experiments (1935), section 21.
 
     >>> _sign_flip_p([1.0, 2.0, 3.0])
     0.25
@@ -203,7 +205,8 @@ def _sign_flip_p(differences: Sequence[float] | np.ndarray) -> float:
 def _grid_tail(sizes: np.ndarray, observed: float) -> float:
     """The share of sign patterns whose sum is the observed one or more.
 
-    Reference: Pagano and Tritchler, On obtaining permutation distributions in polynomial time, JASA 78 (1983).
+    Reference: Pagano and Tritchler, On obtaining permutation
+    distributions in polynomial time, JASA 78 (1983).
     """
     total, top = int(sizes.sum()), 0
     chances = np.zeros(total + 1)
@@ -244,9 +247,10 @@ def _random_signs(size: int) -> np.ndarray:
 def _step_down(differences: np.ndarray) -> np.ndarray:
     """p of every column, corrected for all of them: step-down max-T over joint flips of the rows.
 
-    One row per source, one column per pair, NaN if a pair has no common case on a source. A flip turns a source's
-    sign in every pair. The statistic is Student's t on the normal scale: pairs have different numbers of sources.
-    Reference: Westfall and Young, Resampling-Based Multiple Testing (1993), algorithm 4.1.
+    One row per source, one column per pair, NaN if a pair has no common case on a
+    source. A flip turns a source's sign in every pair. The statistic is Student's
+    t on the normal scale: pairs have different numbers of sources. Reference:
+    Westfall and Young, Resampling-Based Multiple Testing (1993), algorithm 4.1.
     """
     filled = np.nan_to_num(differences)
     used = np.flatnonzero(filled.any(axis=0))
@@ -286,7 +290,8 @@ def _normal_score(ratios: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def _order_by_content(sizes: np.ndarray) -> np.ndarray:
     """An order of the rows by their values alone, whatever the order of rows and columns was.
 
-    Rows get a colour by their values, columns by theirs and their rows' colours, rows again by their columns'.
+    Rows get a colour by their values, columns by theirs
+    and their rows' colours, rows again by their columns'.
     """
     distinct, codes = np.unique(np.round(sizes, 9), return_inverse=True)
     codes = codes.reshape(sizes.shape)

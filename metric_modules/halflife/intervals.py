@@ -1,6 +1,7 @@
 """Confidence intervals for chains that share sources or programs and so are not independent.
 
-With sources alone an interval covers other pictures under these programs; with programs too, also other programs.
+With sources alone an interval covers other pictures under
+these programs; with programs too, also other programs.
 """
 
 from collections.abc import Hashable, Sequence
@@ -69,8 +70,9 @@ def _variance(
 ) -> tuple[float, float]:
     """The variance of the mean and its degrees of freedom (Satterthwaite's).
 
-    Two ways: that over sources plus that over programs less that over their cells, never less than either alone.
-    References: Cameron, Gelbach and Miller, JBES 29 (2011); Owen, Annals of Applied Statistics 1 (2007).
+    Two ways: that over sources plus that over programs less that over their
+    cells, never less than either alone. References: Cameron, Gelbach and
+    Miller, JBES 29 (2011); Owen, Annals of Applied Statistics 1 (2007).
     """
     over_sources, size = _clustered(values, sources)
     free_sources = max(size - 1, 1.0)
@@ -148,8 +150,8 @@ def mean_interval(
 ) -> Limits | None:
     """Limits of a mean between the first and the last possible round: the widest of three at each end.
 
-    Student's t on group means; the same on the logit scale, stretched, because rounds are skewed; and `_beyond`: six
-    sources that all survive do not prove that none is ever lost.
+    Student's t on group means; the same on the logit scale, stretched, because rounds are
+    skewed; and `_beyond`: six sources that all survive do not prove that none is ever lost.
     """
     values = np.clip(np.asarray(values, float), first, last) - first
     last = last - first

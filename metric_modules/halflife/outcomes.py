@@ -91,8 +91,9 @@ def convergence(
 ) -> Outcome:
     """The headline: rounds kept before the first loss of any kind, and the first cause in the order of CAUSES.
 
-    `values` has the series of each cause that is checked. A round in which something was not measured is kept only if a
-    later round is good. `left_out` has rounds, by cause, in which only the other checks decide.
+    `values` has the series of each cause that is checked. A round in which
+    something was not measured is kept only if a later round is good.
+    `left_out` has rounds, by cause, in which only the other checks decide.
     """
     undecided: Mapping[str, Container[int]] = left_out or {}
     checked = [(CAUSES[name], values[name], undecided.get(name, ())) for name in CAUSES if name in values]

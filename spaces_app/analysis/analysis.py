@@ -9,7 +9,7 @@ from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import Comparison
 from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.metric_modules.scores import ScoreRow
+from convergebench.metric_modules.scores import ScoreRow, signature_of
 
 from ..studies import study_modules
 from .cases import Case, read_cases
@@ -66,6 +66,11 @@ class Analysis:
             self._computed[function] = function(self)
         result: T = self._computed[function]
         return result
+
+    @cached_property
+    def signatures(self) -> list[dict[str, dict[str, Any]]]:
+        """What the scores depend on: one for each text that occurs."""
+        return [signature_of({"signature": text}) for text in self.scores.distinct("signature")]
 
     @cached_property
     def cases(self) -> list[Case]:

@@ -1,6 +1,7 @@
 """Rows of tables, read on every pass with one row group in memory.
 
-As dictionaries, 400,000 rows of scores take two gigabytes; what is computed from them takes a twentieth of that.
+As dictionaries, 400,000 rows of scores take two gigabytes;
+what is computed from them takes a twentieth of that.
 """
 
 import functools

@@ -157,7 +157,8 @@ def draw_lines(
 ) -> None:
     """The first five editors of `looks` with their bands, the others in grey; baselines without bands.
 
-    Medians are dotted; shares go down in steps, from all before the first round. What is not `raw` is from 0 to 1.
+    Medians are dotted; shares go down in steps, from all
+    before the first round. What is not `raw` is from 0 to 1.
     """
     drawn = {row.editor for row in rows}
     others = [name for name, look in looks.items() if name in drawn and not look.is_reference][_NAMED:]

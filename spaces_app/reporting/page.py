@@ -26,8 +26,8 @@ _VERDICTS = {"indicative": "too few pictures", "open": "no difference shown"}
 _NAMED = ("editor", "first", "second")  # columns that hold an editor
 # After the groups. A section that only a statistic names comes before the last.
 SECTIONS = ("Where editors fail first", METHODS)
-# One table of the page for the template: caption, note, folded, columns, and rows. Of a row, whether there is a line
-# above it, and the text, limits and label of each cell.
+# One table of the page for the template: caption, note, folded, columns, and rows. Of
+# a row, whether there is a line above it, and the text, limits and label of each cell.
 _Part = dict[str, Any]
 # One section for the template: title, id, group, sentences, tables by statistic, drawings and strips.
 Section = dict[str, Any]

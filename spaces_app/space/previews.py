@@ -42,7 +42,8 @@ class Previews:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.size = sum(size for _, size, _ in self._own_files())
         self.clearing = threading.Lock()
-        # A decoded picture is large, and glibc keeps what a thread has freed, so few threads decode for all requests.
+        # A decoded picture is large, and glibc keeps what a thread
+        # has freed, so few threads decode for all requests.
         self.workers = ThreadPoolExecutor(os.cpu_count() or 2, "previews")
         self.original = lru_cache(maxsize=2)(self._reference)
         self.places = lru_cache(maxsize=512)(self._places)
@@ -50,8 +51,8 @@ class Previews:
     def path(self, chain: str, step: int, kind: str = "view", gain: int = 8, at: str = "") -> Path:
         """The file of one step's picture, made on first use.
 
-        `at` is for crops: a chain and a step, with a space between; the crop holds what its edit and that step
-        changed most; `lost` is the same with what the step lost outlined.
+        `at` is for crops: a chain and a step, with a space between; the crop holds what its
+        edit and that step changed most; `lost` is the same with what the step lost outlined.
         """
         check_allowed("kind", [kind], KINDS)
         check_allowed("gain", [str(gain)], [str(gain) for gain in GAINS])

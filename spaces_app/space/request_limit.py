@@ -1,8 +1,8 @@
 """Limits the memory that requests hold: each request, and all large ones together.
 
-Bytes count as they arrive, whatever the headers say. A request that has sent more than a little waits until there is
-room for all of it; a slow sender keeps only the room of what it has sent. Bytes count until the request is
-answered and garbage-collected; then the memory goes back to the system.
+Bytes count as they arrive, whatever the headers say. A request that has sent more than a little
+waits until there is room for all of it; a slow sender keeps only the room of what it has sent. Bytes
+count until the request is answered and garbage-collected; then the memory goes back to the system.
 """
 
 import asyncio

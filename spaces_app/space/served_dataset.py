@@ -177,15 +177,13 @@ class ServedDataset(Analysis):
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        values = zip(
-            *(
-                (of.editor, of.source.id, of.program.id, of.source.kind, of.program.category)
-                for of in self.chains
-            ),
-            strict=True,
-        )
-        keys = ("editor", "source", "program", "kind", "category")
-        return {key: list(dict.fromkeys(listed)) for key, listed in zip(keys, values, strict=True)}
+        return {
+            "editor": list(dict.fromkeys(chain.editor for chain in self.chains)),
+            "source": list(dict.fromkeys(chain.source.id for chain in self.chains)),
+            "program": list(dict.fromkeys(chain.program.id for chain in self.chains)),
+            "kind": list(dict.fromkeys(chain.source.kind for chain in self.chains)),
+            "category": list(dict.fromkeys(chain.program.category for chain in self.chains)),
+        }
 
     @cached_property
     def runs_of(self) -> dict[tuple[str, str, str], list[str]]:

@@ -44,8 +44,9 @@ export const nothing = (words) => make("p", { class: "cb-note" }, `${words} `, m
 // A visitor's own series, which only this browser has: its row in Compare, how often it was scored, its pictures.
 export const yours = { row: null, scored: 0, picture: null };
 
-// An answer of the server is kept; if asking failed, it is asked again.
-function once(answers, key, ...asked) {
+// The last answers of the server are kept; if asking failed, it is asked again.
+function once(answers, most, key, ...asked) {
+  if (!answers.has(key) && answers.size > most) answers.delete(answers.keys().next().value);
   if (!answers.has(key)) answers.set(key, ask(...asked).catch((error) => { answers.delete(key); throw error; }));
   return answers.get(key);
 }
@@ -54,7 +55,7 @@ const files = new Map();
 export function picture(chain, step, kind, gain = 8, at = "") {
   if (chain === "yours") return Promise.resolve(yours.picture(step, kind));
   const key = [chain, step, kind, kind === "difference" ? gain : 0, at].join(" ");
-  return once(files, key, "picture", chain, step, kind, gain, at).then(
+  return once(files, 4000, key, "picture", chain, step, kind, gain, at).then(
     (found) => ({ ...found, src: found.url?.slice(1) }), (error) => ({ src: null, reason: error.message }));
 }
 export const fetchAhead = (chain, step) => picture(chain, step, "view").then(({ src }) => { if (src) new Image().src = src; });
@@ -63,7 +64,7 @@ export const fetchAhead = (chain, step) => picture(chain, step, "view").then(({ 
 export const chains = new Map();
 export function chainOf(id) {
   const key = id === "yours" ? id : [id, ...failing()].join(" ");
-  return once(chains, key, "chain", id, ...failing());
+  return once(chains, 60, key, "chain", id, ...failing());
 }
 
 // Choices that lead to another chain: of its editor, picture and edit.

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from convergebench.metric_modules.halflife.comparison import LEVEL, RANKED_FROM
-from convergebench.metric_modules.scores import signature_of, signature_texts
+from convergebench.metric_modules.scores import signature_texts
 
 from ..analysis.analysis import Analysis
 from ..analysis.cases import checks_left_out
@@ -50,8 +50,7 @@ def rows(analysis: Analysis) -> list[Row]:
         facts[f"chains that ended {end}"] = count
     for name in analysis.groups:
         facts |= _group_facts(analysis, name)
-    written = filter(None, analysis.scores.distinct("signature"))
-    texts = {text for signature in written for text in signature_texts(signature_of({"signature": signature}))}
+    texts = {text for signature in analysis.signatures for text in signature_texts(signature)}
     facts |= {f"signature {number}": text for number, text in enumerate(sorted(texts), 1)}
     return [Row(fact=fact, value=value) for fact, value in facts.items()]
 

@@ -25,12 +25,8 @@ def command(editor: str, suite: str, out: Path, as_json: bool) -> None:
     from convergebench.generation.files import write_whole
 
     name = secrets.token_hex(4)
-    values = {
-        "challenge": name,
-        "editor": editor,
-        "suite": suites.load(suite).name,
-        "salt": secrets.token_hex(32),
-    }
+    values = {"challenge": name, "editor": editor, "suite": suites.load(suite).name}
+    values["salt"] = secrets.token_hex(32)
     file = out / f"{name}.json"
     out.mkdir(parents=True, exist_ok=True)
     write_whole(file, json.dumps(values, sort_keys=True).encode())

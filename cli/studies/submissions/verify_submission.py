@@ -84,14 +84,9 @@ def command(
         asked_again, wrong = ask_again(folder, again, seed)
     retried = submissions.retried(folder)
     if as_json:
-        values = {
-            "folder": str(folder),
-            "accepted": not wrong,
-            "wrong": wrong,
-            "seed": seed,
-            "standing": standing,
-        }
-        values |= {"asked_again": asked_again, "retried": retried} | ({"again": vars(scored)} if scored else {})
+        values = {"folder": str(folder), "accepted": not wrong, "wrong": wrong, "seed": seed}
+        values |= {"standing": standing, "asked_again": asked_again, "retried": retried}
+        values |= {"again": vars(scored)} if scored else {}
         click.echo(json.dumps(values))
     elif scored and not wrong:
         _print_accepted(f"{folder}: accepted.", scored, seed)

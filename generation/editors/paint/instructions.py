@@ -28,7 +28,7 @@ def parse(instruction: str) -> Request | None:
     text = re.sub(r"[^a-z0-9°%' -]+", " ", text.replace("-", " "))
     text = re.sub(r"\s+", " ", text).strip()
     if re.search(rf"\b(?:{_WORDS['copy']})\b", text):
-        return Request("copy", "denoise" if re.search(rf"\b(?:{_WORDS['denoise']})", text) else "")
+        return Request("copy", "denoise" if re.search(rf"\b(?:{_WORDS['tones']['denoise']})", text) else "")
     tone = _first("tones", text)
     return _geometry(text) or _change(text) or (Request("tone", tone) if tone else None)
 

@@ -105,9 +105,8 @@ def _in_scene(image: Pixels, thing: Thing, side: str, chance: np.random.Generato
         top = int(np.clip(bottom - tall, 2, max(2, height - tall - 2)))
         x0, y0, x1, y1 = (int(v * scale) for v in (left, top, left + wide, top + tall))
         x1, y1 = min(x1, busy.shape[1]), min(y1, busy.shape[0])
-        load = float(total[y1, x1] - total[y0, x1] - total[y1, x0] + total[y0, x0]) / max(
-            1, (x1 - x0) * (y1 - y0)
-        )
+        load = float(total[y1, x1] - total[y0, x1] - total[y1, x0] + total[y0, x0])
+        load /= max(1, (x1 - x0) * (y1 - y0))
         if load < least:
             best, least = (left, top), load
     return (*best, wide, tall, bool(chance.integers(2)) and is_lopsided(thing.name))

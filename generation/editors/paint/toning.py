@@ -39,9 +39,8 @@ def _gains(red: float, green: float, blue: float) -> _Tone:
 
 def _colour(image: Pixels) -> Pixels:
     seen = cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb).astype(np.float32)
-    share = np.clip(
-        1 - float(abs(seen[..., 1:] - 128).mean()) / 12, 0, 1
-    )  # colours that are there are left alone
+    # Colours that are there are left alone.
+    share = np.clip(1 - float(abs(seen[..., 1:] - 128).mean()) / 12, 0, 1)
     tone = _light(image).astype(np.float32) / 255
     high = np.linspace(1, 0, image.shape[0], dtype=np.float32)[:, None]
     sky = cv2.GaussianBlur(np.clip(tone * 2 - 1, 0, 1) * np.clip(high * 2 - 0.8, 0, 1), (0, 0), 8)

@@ -67,9 +67,8 @@ class Edit:
     def changed(self) -> tuple[list[Thing], list[Thing]]:
         """The things that are no longer as they were, and as what they are."""
         before, after = self.before.things, self.after.things
-        return [thing for thing in before if thing not in after], [
-            thing for thing in after if thing not in before
-        ]
+        gone = [thing for thing in before if thing not in after]
+        return gone, [thing for thing in after if thing not in before]
 
 
 # --- what each verb does to the data, and its words

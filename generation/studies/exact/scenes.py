@@ -23,20 +23,8 @@ GROUNDS = {
     "texture": ("cloth:0", "cloth:1", "gravel", "grass"),
     "photograph": ("coffee", "rocket", "chelsea"),
 }
-WORDS = (
-    "LAMP",
-    "RIVER",
-    "STONE",
-    "CLOUD",
-    "BREAD",
-    "TIGER",
-    "PIANO",
-    "GLASS",
-    "OCEAN",
-    "MAPLE",
-    "NORTH",
-    "HOTEL",
-)
+WORDS = ("LAMP", "RIVER", "STONE", "CLOUD", "BREAD", "TIGER",
+         "PIANO", "GLASS", "OCEAN", "MAPLE", "NORTH", "HOTEL")  # fmt: skip
 CELL = 200  # things stand in the middle of the cells of a grid of five by five
 ROW = 900  # the line of the bottom row
 _SIZES = (90, 100, 110, 120)
@@ -112,9 +100,9 @@ class Scene:
 
     def free_cells(self) -> list[tuple[int, int]]:
         """Centres of the empty cells of the middle rows."""
-        cells = [*product((100, 300, 500, 700, 900), (300, 500, 700))]
-        taken = [(x, y) for x, y in cells for one in self.things if max(abs(one.x - x), abs(one.y - y)) < CELL]
-        return [cell for cell in cells if cell not in taken]
+        cells = product((100, 300, 500, 700, 900), (300, 500, 700))
+        reach = [(thing.x, thing.y) for thing in self.things]
+        return [(x, y) for x, y in cells if all(max(abs(u - x), abs(v - y)) >= CELL for u, v in reach)]
 
     @property
     def singles(self) -> list[Thing]:

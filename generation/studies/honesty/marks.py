@@ -54,9 +54,8 @@ def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Ma
     random = np.random.default_rng(seed)
     marks: list[_Mark] = []
     taken: list[np.ndarray] = []
-    for target, origin in zip(
-        *(places[random.integers(len(places), size=_TRIES)] for _ in range(2)), strict=True
-    ):
+    targets, origins = (places[random.integers(len(places), size=_TRIES)] for _ in range(2))
+    for target, origin in zip(targets, origins, strict=True):
         is_near = any(np.abs(target - place).max() < 4 * radius for place in taken)
         if is_near or np.abs(target - origin).max() < 2 * radius:
             continue
@@ -64,11 +63,8 @@ def choose_marks(before: Image.Image, after: Image.Image, seed: int) -> list[_Ma
         seen = float(np.sqrt(np.square(pieces[0] - pieces[1]).mean()))
         if _PLAIN <= seen <= _BOLD:
             (y, x), (from_y, from_x) = (
-                [
-                    round((float(place) + 0.5) / side, 4)
-                    for place, side in zip(point, (rows, columns), strict=True)
-                ]
-                for point in (target, origin)
+                (round((float(down) + 0.5) / rows, 4), round((float(along) + 0.5) / columns, 4))
+                for down, along in (target, origin)
             )
             marks.append((x, y, from_x, from_y))
             taken.append(target)

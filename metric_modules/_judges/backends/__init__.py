@@ -6,7 +6,6 @@ Status "refused" means that it declined. Calls that fail raise what editors rais
 """
 
 import importlib
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,6 +15,7 @@ from typing import Any, cast
 
 from convergebench.generation import local_models
 from convergebench.generation.calls import Refused
+from convergebench.generation.files import toml_beside
 from convergebench.generation.options import identity_and_label, number, parse_words
 from convergebench.generation.plugins import plugins
 from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
@@ -94,9 +94,8 @@ class HostedJudge(HostedModel, BaseJudge):
     def answer(self, shown: Shown) -> Answer:
         try:
             with wire.one_call(self.timeout):
-                text, refusal, tokens, facts = self.read(
-                    self.post(self.path.format(self.model), self.body(shown))
-                )
+                reply = self.post(self.path.format(self.model), self.body(shown))
+                text, refusal, tokens, facts = self.read(reply)
         except Refused as declined:
             return declined.args[0]
         details = {key: value for key, value in facts.items() if value}
@@ -133,7 +132,7 @@ def choose(spec: str) -> BaseJudge:
 
 @cache
 def _prices() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("prices.toml").read_text(encoding="utf-8"))
+    return toml_beside(__file__, "prices.toml")
 
 
 def _dollars(rates: tuple[float, float] | None, sent: object, received: object) -> float | None:

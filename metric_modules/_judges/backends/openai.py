@@ -88,10 +88,9 @@ class Judge(HostedJudge):
     def read(self, reply: Json) -> tuple[str, str, tuple[object, object], Json]:
         choice, usage = reply["choices"][0], reply.get("usage") or {}
         message, finish = choice["message"], choice.get("finish_reason")
+        names = filter(None, (reply.get("model"), reply.get("system_fingerprint")))
         facts = {
-            "model": " ".join(
-                str(name) for name in (reply.get("model"), reply.get("system_fingerprint")) if name
-            ),
+            "model": " ".join(map(str, names)),
             "usage": usage,
             "finish_reason": finish,
             "request_id": reply.get("id"),

@@ -115,8 +115,8 @@ def picture(
 ) -> dict:
     """The address of a picture: thumb, small, view, difference (amplified by gain), crop, reference or received.
 
-    A crop holds what changed most in the first step and in the step that `at` names, as "CHAIN STEP"; `reference` is
-    what the chain is compared with, `received` the bytes as they came.
+    A crop holds what changed most in the first step and in the step that `at` names, as "CHAIN
+    STEP"; `reference` is what the chain is compared with, `received` the bytes as they came.
     """
     try:
         path = previews_of(dataset).path(chain, step, kind, gain, at)

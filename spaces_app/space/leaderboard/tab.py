@@ -246,9 +246,9 @@ def comparisons_html(board: Leaderboard, editors: Sequence[str], dataset: Served
 def which_editor(dataset: ServedDataset, edits: int, dollars: float = 0.0) -> dict:
     """The editors that keep a picture through so many edits in a row, best first, as far as dollars for them go.
 
-    `share` is that of the tests of editing and undoing that were not lost by then, of `tests`; shares of few pictures
-    may differ by chance, which `leaderboard` says. Without dollars, money is no limit; an editor without a known
-    price costs null.
+    `share` is that of the tests of editing and undoing that were not lost by then, of
+    `tests`; shares of few pictures may differ by chance, which `leaderboard` says.
+    Without dollars, money is no limit; an editor without a known price costs null.
     """
     if edits < 1 or dollars < 0:
         raise UserError(f"edits must be at least 1 and dollars at least 0, got {edits} and {dollars:g}")

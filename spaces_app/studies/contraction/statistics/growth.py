@@ -34,12 +34,8 @@ def rows(analysis: Analysis) -> Iterator[Row]:
             rounds = list(range(1, max(case.rounds for case in cases) + 1))
             squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]
             factors = [factor(case.raw["rmse_previous"]) for case in cases]
-            means = [
-                mean_over_clusters([curve[place] if place < len(curve) else None for curve in squares], sources)[
-                    0
-                ]
-                for place in range(len(rounds))
-            ]
+            by_round = [[curve[n - 1] if n <= len(curve) else None for curve in squares] for n in rounds]
+            means = [mean_over_clusters(values, sources)[0] for values in by_round]
             fit = shape(means, rounds)
             reasons = [] if any(q is not None for q in factors) else [_NO_STEPS]
             reasons += [f"no shape: {fit['reason']}"] if fit["reason"] else []

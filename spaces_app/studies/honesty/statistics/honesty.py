@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 
 from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.comparison import LEVEL
-from convergebench.metric_modules.scores import ScoreRow, signature_of
+from convergebench.metric_modules.scores import ScoreRow
 from scipy import special
 
 from ....analysis.analysis import Analysis
@@ -52,8 +52,7 @@ class Row(TableRow):
 
 
 def note(analysis: Analysis, _: Sequence[Row]) -> str:
-    written = [signature_of({"signature": text}) for text in analysis.scores.distinct("signature")]
-    if all(signature.get("honesty", {}).get("fillers") != "plain" for signature in written):
+    if all(signature.get("honesty", {}).get("fillers") != "plain" for signature in analysis.signatures):
         return NOTE
     return f"{NOTE} Measured without MI-GAN, as here, an editor that remembers half of the original passes."
 

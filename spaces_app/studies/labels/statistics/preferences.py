@@ -34,9 +34,8 @@ class Row(TableRow):
 
 
 def rows(analysis: Analysis) -> Iterator[Row]:
-    pairs: dict[tuple[str, str], list[tuple[str, list[float]]]] = defaultdict(
-        list
-    )  # picture, scores of the first
+    # Of two editors, each picture and the scores of the first.
+    pairs: dict[tuple[str, str], list[tuple[str, list[float]]]] = defaultdict(list)
     for item in analysis.once(people_of):
         if item.other is not None and item.other.editor != item.chain.editor:
             first, second = sorted((item.chain.editor, item.other.editor))

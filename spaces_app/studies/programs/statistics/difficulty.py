@@ -140,9 +140,8 @@ def _largest_linked(sources: np.ndarray, programs: np.ndarray) -> np.ndarray:
     names, rows = np.unique(programs, return_inverse=True)
     columns = len(names) + np.unique(sources, return_inverse=True)[1]
     size = columns.max() + 1
-    parts = connected_components(coo_array((np.ones(len(rows)), (rows, columns)), (size, size)), directed=False)[
-        1
-    ]
+    links = coo_array((np.ones(len(rows)), (rows, columns)), (size, size))
+    parts = connected_components(links, directed=False)[1]
     return np.asarray(parts[rows] == np.bincount(parts[: len(names)]).argmax())
 
 

@@ -4,7 +4,10 @@ import { ask, chains, editor, go, has, make, percent, yours } from "convergebenc
 
 const state = { original: null, edits: [], files: [], words: ["", ""], found: null, threshold: 0.5, urls: [] };
 
-const encode = async (file) => new Uint8Array(await file.arrayBuffer()).toBase64();
+const encode = (file) => new Promise((done, failed) => {
+  const reader = Object.assign(new FileReader(), { onload: () => done(reader.result.split(",")[1] ?? ""), onerror: () => failed(new Error(`${file.name} cannot be read`)) });
+  reader.readAsDataURL(file);
+});
 
 async function score() {
   const { original, files, edits, words } = state;
