@@ -19,9 +19,8 @@ from convergebench.spaces_app.studies.judges.answers import _kappa, judged_steps
 from convergebench.spaces_app.studies.judges.statistics import judges, self_evaluation
 from PIL import Image
 
-APPLES = Program(
-    "add-apples", ("Add one apple to the table.",), "additions", False, "clear", shows="one more apple"
-)
+ADDED = "Add one apple to the table."
+APPLES = Program("add-apples", (ADDED,), "additions", False, "clear", shows="one more apple")
 REPLICATE = Program("replicate", ("Produce an exact replica.",), "replication", True, "exact")
 
 
@@ -112,9 +111,8 @@ def test_every_chain_that_only_adds_is_accounted_for():
 def test_a_judge_is_compared_with_itself_and_the_rule():
     one = chain()
     rows = scores(one, edit_changed=[True, True, False, False, True, False])
-    said = [
-        answer(one, step, "edit_applied", value) for step, value in enumerate([1.0, 1.0, 0.0, 1.0, None, 0.0], 1)
-    ]
+    values = [1.0, 1.0, 0.0, 1.0, None, 0.0]
+    said = [answer(one, step, "edit_applied", value) for step, value in enumerate(values, 1)]
     for step, repeat in np.ndindex(2, 4):
         value = float((step, repeat) != (1, 2))
         said.append(answer(one, step + 1, "edit_applied", value, purpose="calibration", repeat=repeat + 1))
@@ -138,11 +136,10 @@ def test_a_judge_is_compared_with_itself_and_the_rule():
 def test_a_judge_is_compared_with_most_people(question, labelled_as, values, words, share):
     one = chain()
     said = [answer(one, n, "asked", float(value), labelled_as=labelled_as) for n, value in enumerate(values, 1)]
-    labels = [
-        Label(rater=rater, question=question, answer=word, chain=one.id, step=step)
-        for step, given in enumerate(words, 1)
-        for rater, word in zip("abc", given.split(), strict=False)
-    ]
+    labels = []
+    for step, given in enumerate(words, 1):
+        for rater, word in zip("abc", given.split(), strict=False):
+            labels.append(Label(rater=rater, question=question, answer=word, chain=one.id, step=step))
     [row] = judges.rows(analysis([one], scores(one), said, labels=labels))
     assert (row.people.value, row.people_pairs) == (share, 3)
 
@@ -262,26 +259,17 @@ def test_a_missing_background_has_a_reason(background):
 PEOPLE = ("anna", "ben", "carla")
 HAT = Program("hat", ("add a hat", "remove the hat"), "accessories", True, "clear", shows="a hat")
 PAIRS = replace(APPLES, id="add-two", cycle=("Add an apple.", "Add a pear."))
-ROUNDS = {
-    APPLES: 22,
-    PAIRS: 2,
-    REPLICATE: 4,
-    HAT: 4,
-    replace(HAT, id="hat~m-1"): 4,
-    replace(HAT, id="hat~m-2"): 4,
-}
-ROUNDS |= {
-    Program(f"restore-{name}", ("Restore the picture.",), "restoration", True, "partial"): 1
-    for name in ("s1", "s2", "l1", "sf1", "lf1")
-}
+RESTORE = Program("restore-s1", ("Restore the picture.",), "restoration", True, "partial")
+ROUNDS = {APPLES: 22, PAIRS: 2, REPLICATE: 4, HAT: 4}
+ROUNDS |= {replace(HAT, id=f"hat~m-{number}"): 4 for number in (1, 2)}
+ROUNDS |= {replace(RESTORE, id=f"restore-{name}"): 1 for name in ("s1", "s2", "l1", "sf1", "lf1")}
 
 
 def untidy():
     """Answers of two judges and three people about edits of all kinds, with gaps, ties and chains that ended."""
     rng, chains, rows, said, labels = np.random.default_rng(4), [], [], [], []
-    for (program, rounds), editor, number in product(
-        ROUNDS.items(), ("draws", "adds", "rare", "identity"), range(6)
-    ):
+    editors = ("draws", "adds", "rare", "identity")
+    for (program, rounds), editor, number in product(ROUNDS.items(), editors, range(6)):
         if rng.random() < 0.12 or (editor == "rare" and number > 1):
             continue
         steps = rounds * len(program.cycle)
@@ -327,26 +315,17 @@ def untidy():
                 row = place(one) | {"step": step, "round": (step - 1) // len(program.cycle) + 1, "status": "ok"}
                 row |= {"position": (step - 1) % len(program.cycle) + 1, "reasons": "{}", "signature": "{}"}
                 level = float(np.clip(kept[step] + rng.normal(0, 0.05), 0, 1))
-                values = {
-                    "edit_changed": yes[0],
-                    "edit_undone": yes[5],
-                    "lpips": 0.8 - 0.8 * level,
-                    "psnr": 20 + level,
-                }
-                values |= {
-                    "background_lpips": 0.5 - level / 2,
-                    "retained_lpips": level,
-                    "retained_rmse": level**2,
-                }
+                values = {"edit_changed": yes[0], "edit_undone": yes[5], "lpips": 0.8 - 0.8 * level}
+                values |= {"psnr": 20 + level, "background_lpips": 0.5 - level / 2}
+                values |= {"retained_lpips": level, "retained_rmse": level**2}
                 rows.append(row | {name: None if rng.random() < 0.04 else each for name, each in values.items()})
     for left, right in zip(chains, chains[1:] + chains[:1], strict=True):
         for rater in ("anna", "ben"):
             word, other = str(rng.choice(("first", "second", "same"))), {"other_chain": right.id, "other_step": 1}
             labels.append(Label(rater=rater, question="pair", answer=word, chain=left.id, step=1, **other))
     gone = Label(rater="anna", question="rating", answer="1", chain="f" * 16, step=1)
-    return Analysis(
-        rows, chains, roles={"identity": "baseline"}, tables={"judgements": said, "labels": [*labels, gone]}
-    )
+    tables = {"judgements": said, "labels": [*labels, gone]}
+    return Analysis(rows, chains, roles={"identity": "baseline"}, tables=tables)
 
 
 def test_the_numbers_of_every_table():

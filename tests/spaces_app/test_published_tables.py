@@ -50,11 +50,8 @@ def test_limits_of_a_difference_are_within_its_range():
 
 
 def test_a_picture_is_known_from_the_chain_of_one_editor():
-    rows = [
-        dict.fromkeys(("category", "image"), None) | {"table": "t", "case": "1", "run": 1, "round": 1}
-        for _ in "ab"
-    ]
-    rows = [row | {"editor": "ab"[n], "chain": ("c", None)[n], "ssim": 0.5} for n, row in enumerate(rows)]
+    row = {"category": None, "image": None, "table": "t", "case": "1", "run": 1, "round": 1, "ssim": 0.5}
+    rows = [row | {"editor": "a", "chain": "c"}, row | {"editor": "b", "chain": None}]
     chains = [SimpleNamespace(id="c", source=SimpleNamespace(id="harbour"))]
     of_rows = Analysis([], [], tables={"published": rows}).rows
     [metric] = published_metrics(SimpleNamespace(rows=of_rows, chains=chains))
@@ -74,15 +71,11 @@ def untidy():
                 level = float(np.clip(1 - slope * round + rng.normal(0, 0.02), 0, 1))
                 row = {"table": table, "editor": editor, "case": f"case {number}", "run": run}
                 row["round"] = round + 20 * (editor == "d" and table == "u.csv")  # no round is common
-                row |= {
-                    "chain": None,
-                    "category": None,
-                    "image": None if table == "u.csv" else f"p {number % (2 if table == 'v.csv' else 13)}",
-                }
+                row |= {"chain": None, "category": None}
+                row["image"] = None if table == "u.csv" else f"p {number % (2 if table == 'v.csv' else 13)}"
                 numbers = {"ssim": level, "lpips": 1 - level, "psnr": 20 + 20 * level, "clip": level / 2 + 0.5}
-                rows.append(
-                    row | {name: None if rng.random() < 0.05 else value for name, value in numbers.items()}
-                )
+                row |= {name: None if rng.random() < 0.05 else value for name, value in numbers.items()}
+                rows.append(row)
     return Analysis([], [], tables={"published": rows})
 
 

@@ -20,17 +20,12 @@ from convergebench.spaces_app.studies.replication.series import (
     _on_common_scale,
     replication_series,
 )
-from convergebench.spaces_app.studies.replication.statistics import (
-    no_reference_gaps,
-    no_reference_ranks,
-)
+from convergebench.spaces_app.studies.replication.statistics import no_reference_gaps, no_reference_ranks
 
 SOURCES = ("fog", "holi", "moss")
 # Scores by source, run and step: BRISQUE is fooled by holi, at steps 5 and 10 only; NIQE by none.
 SCORES = {
-    "brisque": lambda source, run, step: (
-        20.0 + step - (30 * math.exp(-step / 8) * step / 4 if source == "holi" else 0)
-    ),
+    "brisque": lambda source, run, step: 20.0 + step - (source == "holi") * 7.5 * step * math.exp(-step / 8),
     "niqe": lambda source, run, step: 3.0 + 0.1 * step + 0.01 * run,
     "lpips": lambda source, run, step: 0.01 * step + (0.001 * run if step > 1 else 0),
 }
@@ -60,10 +55,11 @@ def analysis(chains, values):
 def copies(chains=None, scores=SCORES):
     """Scores of copies of three pictures, two runs of thirty steps each."""
     chains = chains or [chain("replicate", source, run, 30) for source in SOURCES for run in (1, 2)]
-    return analysis(
-        chains,
-        lambda one, step, *_: {name: score(one.source.id, one.run, step) for name, score in scores.items()},
-    )
+
+    def values(one, step, *_):
+        return {name: score(one.source.id, one.run, step) for name, score in scores.items()}
+
+    return analysis(chains, values)
 
 
 def of(rows, **wanted):
@@ -122,10 +118,8 @@ def test_a_picture_is_grey_only_if_every_pixel_is():
     tinted = grey.copy()
     tinted[0, 0, 1] += 1
     assert _colour_of(grey) == (0, 0)
-    assert compare(None, [grey, tinted], [{}] * 2) == [
-        {"coloured_share": 0, "colour_left": 0},
-        {"coloured_share": 1 / 64, "colour_left": 1 / 64},
-    ]
+    compared = compare(None, [grey, tinted], [{}] * 2)
+    assert [(row["coloured_share"], row["colour_left"]) for row in compared] == [(0, 0), (1 / 64, 1 / 64)]
 
 
 def test_scores_have_a_common_scale():
@@ -140,21 +134,12 @@ def test_reconstruction_is_a_group_of_its_own():
     both = [chain("patches-edges-photograph", "fog", steps=9), chain("monochrome-and-back", "fog")]
     scored = {"psnr": 30.0, "rmse": 5.0, "retained_rmse": 0.9, "retained_ssim": 0.9, "retained_lpips": 0.9}
     groups = analysis(both, lambda *given: scored).groups
-    assert {name: [case.program for case in group.cases["worn"]] for name, group in groups.items()} == {
-        "round trips": ["monochrome-and-back"],
-        "reconstruction": ["patches-edges-photograph"],
-    }
+    found = {name: [case.program for case in group.cases["worn"]] for name, group in groups.items()}
+    assert found == {"round trips": [both[1].program.id], "reconstruction": [both[0].program.id]}
 
 
-PROGRAMS = (
-    "replicate",
-    "again",
-    "replicate-denoise",
-    "monochrome-and-back",
-    "flip-vertically",
-    "hat",
-    "add-apples",
-)
+PROGRAMS = ("replicate", "again", "replicate-denoise", "monochrome-and-back")
+PROGRAMS += ("flip-vertically", "hat", "add-apples")
 OUTLINE = [[[0.1, 0.1], [0.2, 0.12], [0.24, 0.24], [0.1, 0.2]], [[0.6, 0.6], [0.65, 0.6], [0.7, 0.7]]]
 
 
@@ -180,13 +165,8 @@ def untidy():
             level = np.clip(0.9 - trend * wear + rng.normal(0, 0.02, 5), 0, 1)
             part = float(np.clip(rng.gamma(1, 0.1), 0, 1))
             values = {"brisque": 150 * (1 - level[0]), "niqe": 100 * (1 - level[1]), "clipiqa": level[2]}
-            values |= {
-                "musiq": 70.0 + (place == 1 and number > 4),
-                "lpips": 0.8 * wear + level[3] / 10,
-                "rmse": 60 * wear,
-                "psnr": 40 - wear,
-            }
-            values["piqe"] = 50 - number / 3 - level[0]
+            values |= {"musiq": 70.0 + (place == 1 and number > 4), "lpips": 0.8 * wear + level[3] / 10}
+            values |= {"rmse": 60 * wear, "psnr": 40 - wear, "piqe": 50 - number / 3 - level[0]}
             values |= {"nima": 10 * level[4] if place else None, "ssim": 1 - wear / 2, "clip": 1 - wear / 4}
             values |= {"face_distance": 0.3 + rng.gamma(1, 0.07), "colour_shift": rng.gamma(2, 1.5)}
             values |= {"coloured_share": rng.choice((0.0, 0.1, 0.4))}

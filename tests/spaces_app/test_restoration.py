@@ -44,11 +44,10 @@ def of_table(tables, name, table):
 def test_published_means_equal_and_have_no_limits_or_p(tables):
     means = [row for row in of_table(tables, "restoration_prompts", "prompts.csv") if row["prompt"] == "mean"]
     rows = {row["group"]: row for row in means}
-    off = [
-        round(abs(round(rows[group][metric], 3) - printed), 6)
-        for group, values in study.MEANS.items()
-        for metric, printed in zip(METRICS, values, strict=True)
-    ]
+    off = []
+    for group, values in study.MEANS.items():
+        for metric, printed in zip(METRICS, values, strict=True):
+            off.append(round(abs(round(rows[group][metric], 3) - printed), 6))
     assert len(off) == 36
     assert sum(each == 0 for each in off) >= 34
     assert max(off) <= 0.001
@@ -147,22 +146,14 @@ def test_degradations_of_one_clean_picture_are_one_source(own):
 
 
 def test_simulated_effects_of_prompts_are_recovered(own):
-    rows = [
-        row for row in own["restoration_effects"].rows if row["metric"] == "PSNR" and row["editor"] == "better"
-    ]
+    rows = own["restoration_effects"].rows
+    rows = [row for row in rows if (row["metric"], row["editor"]) == ("PSNR", "better")]
     assert len(rows) == 6
     for row in rows:
         truth = 0.5 if row["effect"].startswith("long") else 1.0
         assert row["difference_low"] < truth < row["difference_high"]
         assert row["p_value"] < 0.01
         assert (row["pictures"], row["clean"]) == (28, 14)
-
-
-def test_restorations_are_in_no_leaderboard(own):
-    assert not own["leaderboard"].rows
-    facts = {row["fact"]: row["value"] for row in own["facts"].rows}
-    assert facts["restorations with scores"] == facts["chains generated"] == 28 * 3 * 8
-    assert "restorations_with_scores" in own["programs"].rows[0]
 
 
 def test_a_second_pass_that_loses_a_decibel_is_measured():
@@ -182,7 +173,9 @@ def test_a_restoration_without_a_picture_is_counted_as_one():
 def test_chains_of_each_program_add_up():
     chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
     suites = {"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]}
-    table = compute_tables(Analysis(scores[:-3], chains, programs_of=suites.__getitem__))["programs"]
+    tables = compute_tables(Analysis(scores[:-3], chains, programs_of=suites.__getitem__))
+    table = tables["programs"]
+    assert not tables["leaderboard"].rows
     assert sum(row["chains"] for row in table.rows) == len(chains) == 56
     assert sum(row["restorations_with_scores"] or 0 for row in table.rows) == 53
     [absent] = [row for row in table.rows if not row["chains"]]
@@ -245,9 +238,8 @@ def untidy():
         program = replace(one.program, id="restored" if editor == "plain" else one.program.id, cycle=cycle)
         about = {"reference": None, "scene": ""} if number == 13 else {"degradation": ""} if number == 12 else {}
         kind = f"film-{number % 7}" if "film" in source.id else source.degradation
-        source = replace(
-            source, title="" if number % 2 else f"Picture {number}", **{"degradation": kind, **about}
-        )
+        about = {"degradation": kind, "title": "" if number % 2 else f"Picture {number}"} | about
+        source = replace(source, **about)
         rounds = (3 if editor == "better" else 2, 1, 2)[number % 3] if editor != "two" else 1
         settings = chain.settings | ({"audit": "noise"} if draw > 0.95 else {})
         chain = replace(chain, source=source, program=program, settings=settings, rounds=rounds)
@@ -255,13 +247,13 @@ def untidy():
         end = "complete" if last == rounds else "refused"
         finished.append(FinishedChain(chain.id, chain, "restoration", "1", end, len(cycle) * last, None))
         for row in by_chain[one.id][: last + (last < rounds)]:
-            values = {
-                "lpips": rng.integers(1, 9) / 10,
-                "ssim": rng.normal(0.7, 0.1),
-                "clip": rng.normal(0.8, 0.1),
+            values = {"lpips": rng.integers(1, 9) / 10, "ssim": rng.normal(0.7, 0.1)}
+            values |= {"clip": rng.normal(0.8, 0.1), "musiq": 60 + 10 * rng.random() - row["psnr"] / 9}
+            values |= {
+                "rmse": 60 - row["psnr"],
+                "psnr": row["psnr"],
+                "niqe": row["niqe"] if editor != "few" else None,
             }
-            values |= {"musiq": 60 + 10 * rng.random() - row["psnr"] / 9, "rmse": 60 - row["psnr"]}
-            values |= {"psnr": row["psnr"], "niqe": row["niqe"] if editor != "few" else None}
             values |= {"background_lpips": 0.1, "coloured_share": 0.2}  # of other studies
             way = {"better": 0.4, "worse": -0.5, "few": rng.choice((-0.9, 0.9)), "plain": 0.0}.get(editor, 0.1)
             if row["round"] > 1:
@@ -282,10 +274,8 @@ def untidy():
         if rng.random() < 0.15 or missing or not (known or run == 1):
             continue
         row = {"table": table, "editor": editor, "program": prompt, "run": run, "chain": None}
-        row |= {
-            "image": f"q{picture}" if known else None,
-            "clean": f"c{picture // 2}" if table == "street" else None,
-        }
+        row["image"] = f"q{picture}" if known else None
+        row["clean"] = f"c{picture // 2}" if table == "street" else None
         row |= {"scene": "street" if picture % 2 else None, "degradation": "old-film" if picture > 4 else "rain"}
         row |= {"round": 1 + (run == 3) * (table == "field"), "category": "restoration"}
         row |= {"lpips": rng.integers(2, 5) / 10, "musiq": rng.normal(60, 3)}

@@ -20,14 +20,9 @@ CYCLES = {
     2: ("make it night", "make it day"),
     3: ("copy the picture",),
 }
-EDITORS = (
-    "gemini:model=gemini-3-pro",
-    "flux:seed=7",
-    "my:quality=high",
-    "vae:model=x",
-    "jpeg:quality=75",
-    "identity",
-)
+EDITORS = ("gemini:model=gemini-3-pro", "flux:seed=7", "my:quality=high")
+EDITORS += ("vae:model=x", "jpeg:quality=75", "identity")
+CATEGORIES = ("accessories", "out and back", "tone", "replicate")
 CODES = ("something_else", "symmetric", "words_not_checked", "unreadable", "not_asked", "ends_no_round")
 
 
@@ -40,12 +35,9 @@ def untidy(seed, sources, rounds, gaps):
         planned = max(1, rounds - 2 * (program == 2 and place == 1))
         end = rng.choice(["complete"] * 8 + ["refused", "no_image", "shrunk", "failed"])
         last = len(cycle) * planned if end == "complete" else int(rng.integers(1, len(cycle) * planned + 1))
-        about = {
-            "category": ("accessories", "out and back", "tone", "replicate")[program],
-            "cycle": json.dumps(cycle),
-        }
+        about = {"category": CATEGORIES[program], "cycle": json.dumps(cycle), "steps": last}
         settings = json.dumps({"audit": {"round": 2}} if rng.random() < 0.03 else {})
-        chain = chain_row(editor, source, program, planned, end, **about, steps=last, settings=settings)
+        chain = chain_row(editor, source, program, planned, end, **about, settings=settings)
         chains.append(chain)
         if rng.random() < 0.03:
             continue  # not scored
@@ -70,22 +62,19 @@ def untidy(seed, sources, rounds, gaps):
                 numbers["edit_undone" if closing else "edit_changed"] = bool(rng.random() > 0.02)
             if kind == "forward":
                 numbers["edit_as_asked"] = bool(rng.random() > 0.03)
-            missing = {
-                name: str(rng.choice(CODES)) for name in numbers if rng.random() < gaps * (place % 3) or not ok
-            }
+            share = gaps * (place % 3)
+            missing = {name: str(rng.choice(CODES)) for name in numbers if rng.random() < share or not ok}
             shown = {name: None if name in missing else number for name, number in numbers.items()}
             if rng.random() < 0.3:
-                shown["damage_outline"] = json.dumps(
-                    {"polygons": np.sort(rng.random((2, 3, 2)), 1).round(3).tolist()}
-                )
+                polygons = np.sort(rng.random((2, 3, 2)), 1).round(3).tolist()
+                shown["damage_outline"] = json.dumps({"polygons": polygons})
             given = {name: code if ok else end for name, code in missing.items() if rng.random() < 0.95}
             scores.append(row | shown | {"reasons": json.dumps(given), "signature": SIGNATURE})
             call = {"chain": chain["chain"], "round": round, "status": row["status"]}
             calls.append(call | {"latency": rng.gamma(2, 3), "cost": 0.04 if place < 2 else None})
     twin = chains[0] | {"chain": "0" * 16, "rounds": rounds - 1, "steps": 2 * rounds - 2}
-    scores += [row | {"chain": twin["chain"]} for row in scores if row["chain"] == chains[0]["chain"]][
-        : twin["steps"]
-    ]
+    own = [row for row in scores if row["chain"] == chains[0]["chain"]]
+    scores += [row | {"chain": twin["chain"]} for row in own[: twin["steps"]]]
     names = [f"picture-{source:02}" for source in range(sources)]
     floors = []
     for one, other, (metric, floor) in product(names, names, {**FLOORS, "damage": 0.6}.items()):
@@ -109,10 +98,8 @@ def test_the_numbers_of_untidy_chains(choice):
     scores, chains, floors, calls = untidy(*made)
     reported = report(scores, chains, floors, calls, **options)
     analysis, rows = reported.analysis, kept_numbers.rows_of(reported.tables)
-    rows_of_chain = {
-        name: {row.step: row for row in own}
-        for name, own in analysis.scores.by_chain([*scores[0], "damage_outline"])
-    }
+    by_chain = analysis.scores.by_chain([*scores[0], "damage_outline"])
+    rows_of_chain = {name: {row.step: row for row in own} for name, own in by_chain}
     said = []
     for group in analysis.groups.values():
         for case, outcome in analysis.with_outcomes(group):
@@ -137,17 +124,13 @@ def test_the_numbers_of_untidy_chains(choice):
         for name, group in analysis.groups.items()
     }  # fmt: skip
     places = [place.replace(" ", "_").replace(":", "") for place in account_for(analysis).values()]
-    columns = {
-        name: [(column.shown, column.form, len(column.title)) for column in table.columns]
-        for name, table in reported.tables.items()
-    }
+    columns = {}
+    for name, table in reported.tables.items():
+        columns[name] = [(column.shown, column.form, len(column.title)) for column in table.columns]
     if choice == "many gaps":
         sections = make_sections(reported.tables)
-        drawings = {
-            drawing.name: [{"": kept_numbers.of_figure(drawing)}]
-            for part in sections
-            for drawing in part["drawings"]
-        }
+        drawn = [drawing for part in sections for drawing in part["drawings"]]
+        drawings = {drawing.name: [{"": kept_numbers.of_figure(drawing)}] for drawing in drawn}
         kept_numbers.check("untidy, drawn", drawings)
         kept_numbers.check("untidy, page", {part["title"]: [{"": part["tables"]}] for part in sections})
     page = sentences.page_sentences(reported.tables)
