@@ -7,16 +7,13 @@ import pytest
 from convergebench.metric_modules.halflife.comparison import (
     Comparison,
     _drawn_p,
-    _flip_limits,
     _sign_flip_p,
     _step_down,
-    _whole,
     compare,
     judge_alone,
     judge_together,
     rank_intervals,
 )
-from simulations.family_error import family_error
 
 
 def all_pairs(editors, source_of, most=None):
@@ -114,36 +111,10 @@ def test_twelve_sources_give_a_verdict_and_fewer_indicate():
     assert pair.verdict == "indicative"
 
 
-def test_a_tenth_of_a_round_decides_if_it_is_certain():
-    pairs = [Comparison("a", "b", 14, 0, 14, difference, None, 0.05) for difference in (0.1, -0.1)]
-    assert [pair.verdict for pair in judge_alone(pairs)] == ["first", "second"]
-    assert [pair.sentence.split(" more")[0] for pair in pairs] == [
-        "a survives 0.1 rounds",
-        "b survives 0.1 rounds",
-    ]
-
-
-def test_drawn_limits_agree_with_the_exact_p():
-    totals = np.linspace(1, 2, 16)
-    assert (
-        _flip_limits(totals, np.ones(16), 1.5, 0.06, 9)[0]
-        == 0
-        == _flip_limits(-totals, np.ones(16), -1.5, 0.06, 9)[1]
-    )
-    assert _flip_limits(totals, np.ones(16), 1.5, 0.04, 9)[0] > 1
-
-
-def test_means_of_few_rounds_are_whole_on_the_grid():
-    units, _ = _whole(np.array([1 / 3, 2 / 7, 3 / 11, -9 / 25, 1 / 19]))
-    assert units.tolist() == [36575, 31350, 29925, -39501, 5775]  # of 3 x 7 x 11 x 25 x 19
-
-
 def test_equal_editors_stay_open():
     first, second, source_of = cases(0, 14)
     pairs = all_pairs({"a": first, "b": second, "c": {}}, source_of)
     assert [pair.verdict for pair in pairs] == ["open", "indicative", "indicative"]
-    assert pairs[1].difference is None
-    assert "no test in common" in pairs[1].sentence
     assert (pairs[1].cases, pairs[1].sources, pairs[1].difference) == (0, 0, None)
 
 
@@ -171,24 +142,8 @@ def test_limits_are_inside_the_scale_and_agree_with_p(sources, shift):
 
 def test_random_flips_come_close_to_exact_ones():
     sizes = np.sort(np.abs(np.random.default_rng(15).normal(0.45, 1, 16)))
-    exact = brute(sizes * np.where(np.arange(16) % 4 == 0, -1, 1))
-    assert _drawn_p(sizes, (sizes * np.where(np.arange(16) % 4 == 0, -1, 1)).sum()) == pytest.approx(
-        exact, abs=0.01
-    )
-
-
-@pytest.mark.parametrize("size", [14, 15, 20])
-def test_perfectly_ordered_editors_are_all_told_apart(size):
-    rng = np.random.default_rng(3)
-    level = rng.integers(0, 5, 12)
-    editors = {
-        n: {source: float(n * 3 + level[source] + rng.integers(0, 2)) for source in range(12)}
-        for n in range(size)
-    }
-    pairs = all_pairs(editors, {source: source for source in range(12)})
-    assert {pair.verdict for pair in pairs} == {"second"}
-    ranks = rank_intervals(list(editors), pairs)
-    assert ranks == {n: (size - n, size - n) for n in range(size)}
+    differences = sizes * np.where(np.arange(16) % 4 == 0, -1, 1)
+    assert _drawn_p(sizes, differences.sum()) == pytest.approx(brute(differences), abs=0.01)
 
 
 def test_ranks_say_what_the_verdicts_leave_open():
@@ -202,7 +157,3 @@ def test_ranks_say_what_the_verdicts_leave_open():
         pair("a", "d", "indicative"),
     ]
     assert rank_intervals("abcd", pairs) == {"a": (1, 2), "b": (1, 3), "c": (2, 3), "d": None}
-
-
-def test_few_tables_of_eight_equal_editors_have_a_false_verdict():
-    assert family_error("8 equal editors", 12, 150) <= 0.1
