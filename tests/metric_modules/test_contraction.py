@@ -91,27 +91,11 @@ def test_the_shape_of_a_curve_is_found_in_noise(name, falling):
     assert found.count(name) >= 25
 
 
-def test_a_level_curve_is_a_plateau_and_its_weights_add_up():
-    rng = np.random.default_rng(9)
-    found = [shape(0.3 + rng.normal(0, 0.01, 20), ROUNDS) for _ in range(30)]
-    assert sum(each["shape"] == "plateau" for each in found) >= 24
-    assert all(sum(each["weights"].values()) == pytest.approx(1) for each in found)
-    assert shape([0.2] * 12, range(1, 13))["shape"] == "plateau"
-    assert shape(range(200), range(200))["weights"]["linear"] == pytest.approx(1)
-
-
 def test_short_curves_have_no_shape_but_a_reason():
     assert shape([0.1] * 9, range(1, 10))["shape"] is None
-    assert "up to round 9" in shape([0.1] * 9, range(1, 10))["reason"]
     assert shape([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [1, 2, 3, 5, 10, 15, 20])["shape"] is not None
     assert shape([None] * 20, ROUNDS)["reason"].startswith("0 values up to round 0;")
-
-
-def test_sources_count_alike_whatever_their_number_of_chains():
-    mse = [[1.0, 1.0, 1.0]] * 9 + [[1.0, 4.0, 9.0]]
-    result = contraction(mse, clusters=["a"] * 9 + ["b"])
-    assert result["growth_exponent"] == pytest.approx(1)
-    assert contraction(mse, clusters=["a"] * 10)["growth_interval"] is None
+    assert shape([0.2] * 12, range(1, 13))["shape"] == "plateau"
 
 
 @pytest.mark.parametrize(

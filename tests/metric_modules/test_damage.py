@@ -1,23 +1,14 @@
 """Damage: where a part is gone it is high, what moved is laid back, and wear never turns a loss into a kept round."""
 
-from functools import cache
-
 import cv2
 import numpy as np
 import pytest
-from benchmarks.verdicts import labelled, wear
-from convergebench.generation.pictures import decode_array
+from benchmarks.verdicts import wear
 from convergebench.metric_modules.damage import measure
 from convergebench.metric_modules.halflife.causes import COLOUR, PART, Limits
 from convergebench.metric_modules.halflife.outcomes import convergence
-from convergebench.metric_modules.lpips import weights
 from convergebench.metric_modules.registration.align import Placement
 from random_lpips import random_model
-
-here = pytest.mark.skipif(not weights.weights_file("alex").is_file(), reason="the weights of LPIPS are not here")
-labels = pytest.mark.skipif(
-    not labelled.LABELS.is_dir(), reason="the labelled rounds are not beside the checkout"
-)
 
 
 def picture(seed=0, side=320):
@@ -88,31 +79,6 @@ def test_the_engine_takes_the_network_of_lpips():
 ])  # fmt: skip
 def test_a_band_decides_by_its_limit_or_for_one_side(band, way, value, lost):
     assert band.is_reached(value, Limits(undecided=way)) is lost
-
-
-@cache
-def _network():
-    tensors, digest = weights.load_weights("alex")
-    return measure.lpips.model("alex", tensors, "cpu", "float32", digest)
-
-
-@here
-@labels
-@pytest.mark.weights
-def test_wear_on_a_lost_return_never_makes_it_a_kept_one():
-    rounds = [row for row in labelled.rows_of("rounds") if row["kept"] == "0"][::12]
-    model, worn = _network(), 0
-    for row in rounds:
-        source, back = (decode_array(path.read_bytes()) for path in labelled.pair(row))
-        reference = measure.prepare(model, source)
-        before = measure.compare(model, reference, labelled.fitted(back, source))[0]
-        for name, put_on in list(wear.STRENGTHS.items())[2::6]:
-            after = measure.compare(
-                model, reference, put_on(labelled.fitted(back, source), np.random.default_rng(0))
-            )[0]
-            assert not (before >= PART.high and after < PART.low), (row["case"], name, before, after)
-            worn += 1
-    assert worn >= 12
 
 
 def test_another_person_settles_an_undecided_round():

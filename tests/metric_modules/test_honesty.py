@@ -37,15 +37,8 @@ def with_disc(picture, colour=(215, 30, 40), at=(0.45, 0.35), opacity=1.0):
 
 def judge(pictures, position=2, cycle=BALL, earlier=(), **about):
     scorer = Scorer("cpu", "float32", {})
-    program = {
-        "cycle": cycle,
-        "closes": True,
-        "small": False,
-        "shows": "a ball",
-        "round": 1,
-        "audits": [None] * 2,
-    }
-    program |= {"round": 1 + len(earlier) // 2, "earlier": [scorer.reduce(picture) for picture in earlier]}
+    program = {"cycle": cycle, "closes": True, "round": 1 + len(earlier) // 2, "audits": [None] * 2}
+    program["earlier"] = [scorer.reduce(picture) for picture in earlier]
     reduced = [picture if picture is None else scorer.reduce(picture) for picture in pictures]
     reference = scorer.prepare([*earlier, pictures[0]][0])
     return scorer.judge(program | about, position, reduced, reference)
@@ -76,16 +69,14 @@ def disguises(source, guess):
     down, right = np.mgrid[:256, :256].astype(np.float32)
     small = cv2.resize(source, (64, 64), interpolation=cv2.INTER_AREA)
     return {
-        "blurred": cv2.GaussianBlur(source, (0, 0), 1.5),
         "compressed": cv2.imdecode(cv2.imencode(".jpg", source, [cv2.IMWRITE_JPEG_QUALITY, 20])[1], 1),
-        "moved": np.roll(source, 3, axis=1),
         "warped": cv2.remap(source, right + field[..., 0], down + field[..., 1], cv2.INTER_CUBIC),
         "thumbnail": cv2.resize(small, (256, 256), interpolation=cv2.INTER_CUBIC),
         "mixed": (source.astype(float) * 0.5 + guess * 0.5).astype(np.uint8),
     }
 
 
-@pytest.mark.parametrize("disguise", ["blurred", "compressed", "moved", "warped", "thumbnail", "mixed"])
+@pytest.mark.parametrize("disguise", ["compressed", "warped", "thumbnail", "mixed"])
 def test_a_disguised_memory_knows_more_than_a_filler(source, disguise):
     forward, mask = with_disc(source)
     known = disguises(source, inpainted(forward, mask))[disguise]
