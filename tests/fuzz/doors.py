@@ -210,7 +210,6 @@ class OfADataset(Door):
 
     def open(self) -> None:
         self.dataset = small_dataset.write(self.folder / "dataset")
-        self.card = (self.dataset / "README.md").read_bytes()
         self.made()
 
     def made(self) -> None:
@@ -226,37 +225,14 @@ class Published(OfADataset):
         b"case,editor,round,position,psnr\nc,flux,1,1,20.5\n",
     )
 
+    def made(self) -> None:
+        self.card = (self.dataset / "README.md").read_bytes()
+
     def use(self, data: bytes) -> None:
         (self.folder / "published.csv").write_bytes(data)
         shutil.rmtree(self.dataset / "data" / "published", ignore_errors=True)
         (self.dataset / "README.md").write_bytes(self.card)
         import_scores(self.folder / "published.csv", self.dataset, {})
-
-
-class Card(OfADataset):
-    """The list of a dataset's files: whatever it says, rows are those that were written, or it is named."""
-
-    file = "README.md"
-
-    def made(self) -> None:
-        self.seeds = [(self.dataset / self.file).read_bytes()]
-        self.truth = self.rows()
-
-    def use(self, data: bytes) -> None:
-        (self.dataset / self.file).write_bytes(data)
-        if self.rows() != self.truth:
-            raise AssertionError("silent: other rows")
-
-    def rows(self) -> list[object]:
-        reader = Reader(self.dataset)
-        reader.refuse_unfinished()
-        return [*reader.rows("scores"), *reader.rows("chains"), *reader.rows("floors")]
-
-
-class Table(Card):
-    """The bytes of a table."""
-
-    file = "data/scores/0000.parquet"
 
 
 class Labels(OfADataset):
@@ -362,8 +338,6 @@ DOORS: dict[str, type[Door]] = {
     "pictures": Pictures,
     "weights": NetworkWeights,
     "published scores": Published,
-    "card": Card,
-    "table": Table,
     "labels": Labels,
     "questions": Questions,
     "submission": Submission,

@@ -101,16 +101,6 @@ def parquet(shop: Workshop, chance: Random) -> str:
     return "named"
 
 
-def shards(shop: Workshop, chance: Random) -> str:
-    """Finished work of a scoring that was cut short: the numbers come out the same."""
-    folder = shop.copy(shop.unfinished, "unfinished")
-    shop.alter(chance.choice(sorted((folder / ".scoring").glob("*.jsonl"))), chance, text=True)
-    code, words = invoke("score", folder, *METRICS)
-    if not code and rows_of(folder, SCORED) != {config: shop.numbers[config] for config in SCORED}:
-        raise Wrong(f"silent: a shard was altered, and the scores are others: {words[-200:]}")
-    return "named" if code else "the same"
-
-
 def imports(shop: Workshop, chance: Random) -> str:
     """Tables, pictures, folders and instructions from elsewhere: what is imported can be built."""
     which = chance.choice(("csv", "jsonl", "picture", "prompts", "file", "name"))
@@ -119,15 +109,15 @@ def imports(shop: Workshop, chance: Random) -> str:
     prompts = shop.copy(shop.root / "prompts", "prompts") / "prompts.json"
     files = files_below(cases)
     if which == "name":
-        names = (
+        strange = (
             "I1_forward.jpg",
             "I99999999_forward.png",
             "I0_source.webp",
             "I3_backward.png",
             "x\n.png",
-            "I1_forward",
+            "I1",
         )
-        chance.choice(files).rename(files[0].with_name(chance.choice(names)))
+        chance.choice(files).rename(files[0].with_name(chance.choice(strange)))
     elif which == "file":
         shop.alter(chance.choice(files), chance, others=files)
     else:
@@ -216,7 +206,6 @@ TARGETS = {
     "tables of a dataset": (parquet, 3),
     "tables not listed": (unlisted, 3),
     "a dataset on the Hub": (on_the_hub, 3),
-    "shards": (shards, 2),
     "imports": (imports, 4),
     "words": (command_line, 5),
 }  # each with its share

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
-from unittest import mock
 
 import scored
 import stores
@@ -101,7 +100,6 @@ class Workshop:
         self.status = self.status_of(self.run)
         self.small_run = scored.runs(root / "small-run")
         self.dataset = scored.built(self.small_run, root / "dataset")
-        self.unfinished = self.with_shards(root / "unfinished")
         engine.run(engine.prepare(self.dataset, ["psnr", "ssim"], "cpu", None))
         card.write(self.dataset, configs())
         self.numbers = rows_of(self.dataset, (*TABLES, *SCORED))
@@ -123,16 +121,6 @@ class Workshop:
         status = json.loads(output.splitlines()[-1])
         return {name: status.get(name) for name in ("chains", "done", "ends", "spent", "cost", "editors")}
 
-    def with_shards(self, folder: Path) -> Path:
-        """The dataset as scoring leaves it that was cut short before its files were written."""
-        shutil.copytree(self.dataset, folder)
-        with mock.patch.object(engine, "_finish", side_effect=InterruptedError):
-            try:
-                engine.run(engine.prepare(folder, ["psnr", "ssim"], "cpu", None))
-            except InterruptedError:
-                return folder
-        raise AssertionError("the scoring was not cut short")
-
     def door(self, name: str, kind: type[D]) -> D:
         """A door, made when it is first asked for."""
         if name not in self.doors:
@@ -144,10 +132,8 @@ class Workshop:
         case = self.root / "cases" / "portrait_01_glasses_add_remove"
         for number, name in enumerate(("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward")):
             stores.write(case / f"{name}.png", stores.picture(number))
-        prompts = {
-            "glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}
-        }
-        stores.write(self.root / "prompts" / "prompts.json", json.dumps(prompts))
+        glasses = {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}
+        stores.write(self.root / "prompts" / "prompts.json", json.dumps({"glasses_add_remove": glasses}))
         rows = [
             {"chain": chain, "round": round, "position": 1 + (number - 1) % 2, "path": f"{chain}{number}.png",
              "instruction": "words", "editor": "flux", "status": "ok", "cost": 0.04, "seed": number}
@@ -159,14 +145,12 @@ class Workshop:
         stores.write(self.root / "rows" / "table.csv", "\n".join(lines) + "\n")
         stores.write(self.root / "rows" / "table.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
         for name in ("one", "two", "three"):
-            stores.write(
-                self.root / "suite" / "shots" / "object" / f"{name}.png", stores.picture(len(name), (96, 64))
-            )
+            shot = self.root / "suite" / "shots" / "object" / f"{name}.png"
+            stores.write(shot, stores.picture(len(name), (96, 64)))
         stores.write(self.root / "suite" / "mine.toml", SUITE)
         published = [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
-        stores.write(
-            self.root / "published.csv", "case,image,editor,round,lpips,ssim\n" + "\n".join(published) + "\n"
-        )
+        lines = ["case,image,editor,round,lpips,ssim", *published]
+        stores.write(self.root / "published.csv", "\n".join(lines) + "\n")
 
     def copy(self, folder: Path, name: str = "copy") -> Path:
         return shutil.copytree(folder, self.scratch / name)
