@@ -1,11 +1,19 @@
-"""What each vendor says in its own way: forms of success, refusals, answers without a picture, empty accounts."""
+"""What each vendor says in its own way: forms of success, refusals, answers without a picture, empty accounts.
+
+What it answers in another form than it documents is a step with a reason, and never the end of a run.
+"""
+
+import json
 
 import pytest
-from convergebench.generation import editors
-from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation.calls import Caller, Rejected, Unusable
+from convergebench.generation.loop import check
+from convergebench.generation.records import Answer, storable
 from convergebench.generation.vendors import wire
+from fuzz.answers import VendorAnswer
 from vendors import bfl, chains, fal, gemini, hf, openai, qwen, replicate, seedream, xai
 from vendors.loopback import Reply, picture, serving, told
+from verbs import invoke
 
 KEY = "hf_sentinel-key-1234567890"
 DATA = picture((96, 64))
@@ -225,6 +233,59 @@ def test_a_prompt_that_changed_is_kept_and_a_key_is_not(ask):
     assert (step.details["thoughts"], step.text) == ("I saw [key]", "[key]")
 
 
-def test_gemini_is_sent_a_temperature():
-    editor = editors.choose("gemini:model=gemini-3-pro-image,temperature=0.4").editor
-    assert editor._config((64, 64), 5, "2K")["temperature"] == 0.4
+@pytest.fixture(scope="module")
+def door(tmp_path_factory):
+    return VendorAnswer(tmp_path_factory.mktemp("door"))
+
+
+@pytest.mark.parametrize("body", [
+    ["bfl", {"status": "Error", "details": "\ud800"}],
+    ["bfl", {"polling_url": "http://127.0.0.1/\u0000", "cost": -5}],
+    ["bfl", {"polling_url": "http://127.0.0.1/x", "cost": float("nan"), "status": "Ready", "result": {}}],
+    ["seedream", {"data": [{"url": "http://356.0.0.1/x"}]}],
+    ["qwen", {"output": {"choices": {"message": 1}}}],
+    ["qwen", {"output": {"choices": [{"message": {"content": [1, None]}}]}}],
+    ["xai", {"data": [{"b64_json": 7}], "usage": {"\ud800": [float("inf")]}}],
+    ["fal", {"status": "COMPLETED", "status_url": "http://127.0.0.1/s", "response_url": "http://127.0.0.1/r",
+        "has_nsfw_concepts": 3}],
+    ["fal", {"status": "COMPLETED", "status_url": "http://127.0.0.1/s", "response_url": "http://127.0.0.1/r",
+        "images": {"a": 1}}],
+    ["replicate", {"urls": "x"}],
+    ["openai", {"usage": {"output_tokens": -10**12, "input_tokens_details": {"text_tokens": "3", "image_tokens": 1}}}],
+    ["openai", {"usage": {"output_tokens": 5, "input_tokens_details": [1]}}],
+    ["gemini", {"candidates": {"a": 1}}],
+])  # fmt: skip
+def test_an_answer_of_another_form_is_a_step_that_can_be_stored(door, body):
+    door.enter(json.dumps(body).encode())
+
+
+def test_an_impossible_cost_is_kept_as_words():
+    for cost in (float("nan"), float("inf"), -1.0):
+        caller = Caller(price=0.04)
+        reply = caller.ask(lambda cost=cost: Answer(b"x", cost=cost))
+        assert (reply.cost, reply.details["cost_said"]) == (0.04, str(cost))
+        assert caller.budget.spent == 0.04
+
+
+def test_what_no_file_can_hold_is_spelled_out():
+    deep = []
+    for _ in range(900):
+        deep = [deep]
+    assert storable({"a\ud800": ["\udfff", float("nan"), b"x", 1, None, True, 0.5]}) == {
+        "a\\ud800": ["\\udfff", "nan", "b'x'", 1, None, True, 0.5]
+    }
+    assert "..." in json.dumps(storable(deep))
+    assert str(Rejected("of \ud800")) == "of \\ud800"
+
+
+def test_one_cheap_call_says_what_an_editor_answers_and_costs(monkeypatch):
+    monkeypatch.setenv(bfl.KEY, KEY[3:])
+    with serving(chains.script(bfl, picture((1024, 1024), "JPEG"))) as server:
+        found = check(f"bfl:base_url={server.base},poll=0.01")
+    assert sum(map(bfl.is_order, server.requests)) == 1
+    assert (found["status"], found["received"], found["type"]) == ("ok", "1024x1024", "jpg")
+    assert (found["price"], found["cost"], found["details"]["declared"]) == (0.045, 0.045, "image/png")
+    with serving(chains.script(bfl, ended("Request Moderated"))) as server:
+        result = invoke("list", "editors", "--check", f"bfl:base_url={server.base},poll=0.01", "--json")
+    assert (result.exit_code, json.loads(result.stdout)["status"]) == (1, "refused")
+    assert invoke("list", "editors", "--check", "oracle").exit_code == 0  # which remembers

@@ -54,7 +54,8 @@ def test_gemini_in_fresh_sessions_keeps_no_signature(conversed):
 
 def test_gemini_takes_the_resolutions_of_a_schedule_in_turn(conversed):
     model = "gemini-3-pro-image"
-    bodies, steps = conversed(4, model=model, resolution="1K/2K/4K")
+    bodies, steps = conversed(4, model=model, resolution="1K/2K/4K", temperature=0.4)
+    assert {body["generationConfig"]["temperature"] for body in bodies} == {0.4}
     assert [body["generationConfig"]["imageConfig"]["imageSize"] for body in bodies] == ["1K", "2K", "4K", "1K"]
     assert [step.details["resolution"] for step in steps] == ["1K", "2K", "4K", "1K"]
     assert [step.cost for step in steps] == [0.134, 0.134, 0.24, 0.134]

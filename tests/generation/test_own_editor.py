@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import importlib.metadata
 import os
 import re
 import subprocess
@@ -93,16 +92,6 @@ def test_a_file_is_an_editor_and_imports_its_neighbours(tmp_path):
     result = invoke(*words, "--rounds", "1", "--out", tmp_path / "run")
     assert result.exit_code == 0, result.output
     assert list(store.read_checked(tmp_path / "run" / "editors.json")) == ["turn:version=1"]
-
-
-def test_an_installed_package_brings_an_editor_by_an_entry_point(tmp_path, monkeypatch):
-    point = importlib.metadata.EntryPoint("brighter", f"{__name__}:brighter", "convergebench.editors")
-    monkeypatch.setattr(editors, "plugins", lambda kind: {"brighter": point})
-    assert "brighter" in editors.names()
-    assert editors.choose("brighter:version=3").label == "brighter:version=3"
-    assert editors.describe("brighter")["about"] == "Adds one to every value."
-    outcome = generation.generate("brighter:version=3", suite="smoke", out=tmp_path, rounds=1)
-    assert set(outcome.ends) == {"complete"}
 
 
 def test_calls_of_an_async_function_overlap_in_one_event_loop(tmp_path):

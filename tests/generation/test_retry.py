@@ -4,14 +4,10 @@ import dataclasses
 import re
 
 import pytest
-from convergebench.dataset_builder.building import build
-from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation import editors, scheduler, store, store_reader
-from convergebench.generation.calls import Rejected, Unusable
+from convergebench.generation import editors, scheduler, store
+from convergebench.generation.calls import Unusable
 from convergebench.generation.records import Answer, UserError
-from convergebench.metric_modules._engine import engine
-from convergebench.spaces_app.reporting.write import read_analysis
-from convergebench.spaces_app.statistics import compute_tables
+from convergebench.generation.status import read_status
 from counting import Counting, generate, planned, png
 
 
@@ -56,30 +52,7 @@ def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
     folder = next((tmp_path / "run" / "chains").iterdir())
     assert len((folder / ".retried.jsonl").read_text().splitlines()) == 1
     assert store.cost_so_far(tmp_path / "run") == pytest.approx(4 * 0.08)
-
-
-def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
-    def one_fails(seed):
-        if moods["broken"] == seed:
-            raise Rejected("HTTP 400: no")
-
-    moods = {"broken": None}
-    made, out = planned(Paid(tmp_path / "asked", behave=one_fails), 3, 1), tmp_path / "convergebench"
-    moods["broken"] = next(chain for chain in made.chains if chain.program.id == "flip-horizontally").seed(3)
-
-    def headline():
-        build.build(store_reader.find_finished({tmp_path / "run"}), out)
-        engine.run(engine.prepare(out, ["psnr"], "cpu", None))
-        board = compute_tables(read_analysis(Reader(out)))["leaderboard"]
-        assert "failed" in {column.key for column in board.columns if column.shown}
-        row = board.rows[0]
-        return row["failed"], row["cause"], row["rounds_kept"]
-
-    assert generate(made, tmp_path / "run").ends == {"complete": 3, "failed": 1}
-    assert headline() == (0.5, "technical failure (1 of 2)", 2.0)
-    moods["broken"] = None
-    assert generate(made, tmp_path / "run", retry=("failed",)).ends == {"complete": 1}
-    assert headline() == (0.0, None, 3.0)
+    assert read_status(tmp_path / "run")["whole"]["spent"] == pytest.approx(4 * 0.08)
 
 
 def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):

@@ -1,14 +1,13 @@
 """Scenes of the study of exact edits: every instruction has one right answer, and the pixels are the same anywhere."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from convergebench.generation.pictures import pixel_hash
 from convergebench.generation.studies.exact.drawing import draw_scene, thing_mask
-from convergebench.generation.studies.exact.operations import GROUPS, OPERATIONS, all_edits, make_edit
+from convergebench.generation.studies.exact.operations import OPERATIONS, all_edits, make_edit
 from convergebench.generation.studies.exact.scenes import Ambiguous, Reference, make_scene, matching, resolve
 
 GOLDEN = Path(__file__).with_name("scenes.json")
@@ -46,30 +45,12 @@ def test_things_neither_touch_nor_leave_the_picture():
             assert 0 <= thing.x - thing.size // 2 < thing.x + thing.size // 2 <= 1000
 
 
-def test_levels_and_groups_are_as_large_as_promised():
-    for index in range(9):
-        scene = make_scene(4, index)
-        looks = Counter((thing.kind, thing.colour) for thing in scene.singles)
-        kinds = Counter(thing.kind for thing in scene.singles)
-        assert len(scene.singles) == (3, 5, 7)[scene.level - 1]
-        assert (max(looks.values()) > 1) == (scene.level == 3)
-        assert (max(kinds.values()) > 1) == (scene.level > 1)
-    assert Counter(group for group, _ in OPERATIONS.values()) == dict.fromkeys(GROUPS, 4)
-
-
 def test_a_description_of_two_things_is_refused():
     scene = make_scene(1, 2)
     twin = next(thing for thing in scene.singles if scene.singles.count(thing) == 1
                 and sum((o.kind, o.colour) == (thing.kind, thing.colour) for o in scene.singles) == 2)  # fmt: skip
     with pytest.raises(Ambiguous):
         resolve(scene, Reference(twin.kind, twin.looks))
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_every_operation_can_be_seen(name):
-    edit = make_edit(make_scene(1, 0), name)
-    before, after = (np.asarray(draw_scene(scene, 128), int) for scene in (edit.before, edit.after))
-    assert (abs(after - before).max(axis=2) > 40).mean() > 0.001
 
 
 def test_fifty_scenes_and_instructions_are_as_ever():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import stores
-from convergebench.generation import scheduler, store
+from convergebench.generation import scheduler
 from convergebench.generation.calls import Rejected
 from convergebench.generation.records import Answer
 from convergebench.generation.status import read_status
@@ -101,23 +101,7 @@ def test_one_shard_knows_the_whole_plan(tmp_path):
     scheduler.generate(made, made.chains[::3], tmp_path / "run")
     found = read_status(tmp_path / "run")
     assert (found["whole"]["done"], found["whole"]["chains"]) == (len(made.chains[::3]), len(made.chains))
-    assert (found["whole"]["waiting"], found["whole"]["running"]) == (
-        len(made.chains) - found["whole"]["done"],
-        0,
-    )
-
-
-def test_cost_is_that_of_the_steps_what_was_asked_again_included(tmp_path):
-    moods = {"refuse": True}
-
-    def behave(seed):
-        return Answer(status="refused", reason="no", cost=0.5) if moods["refuse"] else None
-
-    made = planned(Counting(tmp_path / "asked", behave=behave), rounds=1, runs=1)
-    generate(made, tmp_path / "run")
-    moods["refuse"] = False
-    generate(made, tmp_path / "run", retry=("refused",))
-    assert read_status(tmp_path / "run")["whole"]["spent"] == store.cost_so_far(tmp_path / "run") == 2.0
+    assert found["whole"]["waiting"] == len(made.chains) - found["whole"]["done"]
 
 
 def test_answers_that_arrive_while_it_looks_do_not_stop_it(tmp_path):
@@ -136,13 +120,11 @@ def test_what_is_no_run_is_one_sentence(tmp_path):
     assert "holds no run; give the folder that `generate --out` made" in result.output
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[]", '{"status": "complete"}', '{"status": "complete", "steps": 1, "cost": "x"}']
-)
-def test_a_chain_that_cannot_be_read_is_one_sentence(tmp_path, text):
+def test_a_chain_that_cannot_be_read_is_one_sentence(tmp_path):
     folder = stores.keep(tmp_path / "run", stores.chain())
-    (folder / "done.json").write_text(text)
-    result = invoke("status", tmp_path / "run")
-    assert result.exit_code == 2
-    assert f"chains/{folder.name} cannot be read (" in result.output
-    assert "`convergebench verify` says what is broken" in result.output
+    for text in ("{", "[]", '{"status": "complete"}', '{"status": "complete", "steps": 1, "cost": "x"}'):
+        (folder / "done.json").write_text(text)
+        result = invoke("status", tmp_path / "run")
+        assert result.exit_code == 2
+        assert f"chains/{folder.name} cannot be read (" in result.output
+        assert "`convergebench verify` says what is broken" in result.output

@@ -1,7 +1,9 @@
-"""Suites name what exists and plan only what fits."""
+"""Suites and programs name what exists, in the words of the studies, and plan only what fits."""
 
 import json
+import tomllib
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from convergebench.generation import plan, programs, suites
@@ -13,6 +15,7 @@ from verbs import invoke
 VALUES = {
     "title": "t", "version": "1", "short_side": 64, "rounds": 2, "runs": 1, "sources": ["coffee"], "programs": ["hat"],
 }  # fmt: skip
+ADDITIONS = ("accessories", "scene objects")
 
 
 @pytest.mark.parametrize("name", suites.names())
@@ -96,17 +99,46 @@ def test_restoration_is_13_scenes_7_degradations_12_prompts():
     assert all(source.reference and source.reference != source.sha256 for source, _ in every)
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"sources": ["cofee"]}, "no source 'cofee'"),
-        ({"sources": ["coffee~motion-blurr"]}, "no degraded source 'coffee~motion-blurr'"),
-        ({"variants": [{"name": "v", "sedd": 1}]}, "variant 'v' of suite 's' has no field sedd"),
-    ],
-)
-def test_a_wrong_suite_is_one_sentence(changes, sentence):
-    with pytest.raises(UserError, match=sentence):
-        suites.from_values("s", {**VALUES, **changes})
+def test_a_source_that_is_not_there_is_refused():
+    for id, sentence in (("cofee", "no source 'cofee'"), ("coffee~blurr", "no degraded source 'coffee~blurr'")):
+        with pytest.raises(UserError, match=sentence):
+            suites.from_values("s", {**VALUES, "sources": [id]})
+
+
+def test_an_addition_names_what_it_shows_and_removes_just_that():
+    added = [one for one in map(programs.get, suites.load("v1").programs) if one.category in ADDITIONS]
+    for program in added:
+        forward, backward = program.cycle
+        thing = program.shows.removeprefix("a ").split(" on the ")[0].split(" in the ")[0].split()[-1]
+        assert forward.startswith("add ")
+        assert backward.startswith("remove ")
+        assert thing in forward
+        assert thing in backward
+    assert len(added) > 20
+
+
+def test_a_cross_edit_takes_back_both_in_one_of_the_two_orders():
+    crossed = [one for one in programs.load().values() if one.category == "cross edits"]
+    for program in crossed:
+        things = [words.split()[-1] if "left" not in words else "chair" for words in program.cycle]
+        first, second, third, fourth = things
+        assert {first, second} == {third, fourth}
+        assert (third == second) == program.id.endswith("nested")
+    assert crossed
+
+
+def test_no_id_is_given_twice():
+    for module, what in ((programs, "program"), (catalogue, "source")):
+        path = Path(module.__file__).with_name(f"{what}s.toml")
+        ids = [row["id"] for row in tomllib.loads(path.read_text())[what]]
+        assert len(ids) == len(set(ids))
+
+
+def test_a_program_with_a_wrong_field_is_refused():
+    with pytest.raises(UserError, match="program 'x' has no field kycle; its fields are id, cycle"):
+        programs.from_row({"id": "x", "kycle": ["add"]})
+    with pytest.raises(UserError, match="program 'x' lacks closes, reversibility; its fields are"):
+        programs.from_row({"id": "x", "cycle": ["add"], "category": "c"})
 
 
 def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):

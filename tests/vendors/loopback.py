@@ -1,7 +1,6 @@
 """A web server on this machine that answers as it is told, misbehaving included, and remembers what it was sent."""
 
 import contextlib
-import functools
 import io
 import json
 import socket
@@ -154,14 +153,6 @@ def picture(size: tuple[int, int] = (64, 48), kind: str = "PNG") -> bytes:
     """A noisy picture, so that its base64 has every letter of the alphabet."""
     buffer = io.BytesIO()
     Image.effect_noise(size, 90).convert("RGB").save(buffer, kind)
-    return buffer.getvalue()
-
-
-@functools.cache
-def bomb() -> bytes:
-    """A PNG of 10,000x10,000 pixels in a few kilobytes."""
-    buffer = io.BytesIO()
-    Image.new("1", (10_000, 10_000)).save(buffer, "PNG")
     return buffer.getvalue()
 
 
