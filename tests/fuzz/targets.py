@@ -109,14 +109,7 @@ def imports(shop: Workshop, chance: Random) -> str:
     prompts = shop.copy(shop.root / "prompts", "prompts") / "prompts.json"
     files = files_below(cases)
     if which == "name":
-        strange = (
-            "I1_forward.jpg",
-            "I99999999_forward.png",
-            "I0_source.webp",
-            "I3_backward.png",
-            "x\n.png",
-            "I1",
-        )
+        strange = ("I1_forward.jpg", "I99999999_forward.png", "I0_source.webp", "I3_backward.png", "x\n.png")
         chance.choice(files).rename(files[0].with_name(chance.choice(strange)))
     elif which == "file":
         shop.alter(chance.choice(files), chance, others=files)
@@ -135,17 +128,7 @@ def imports(shop: Workshop, chance: Random) -> str:
 
 
 LONG = ("demo", "space", "weights", "sources", "prices", "publish")  # they serve, fetch, upload, or take minutes
-VALUES = (
-    "identity",
-    "jpeg:quality=40",
-    "jpeg:quality=x",
-    "paint",
-    "nobody",
-    "openai",
-    "psnr,ssim",
-    "psnr",
-    "1/2",
-)
+VALUES = ("identity", "jpeg:quality=40", "jpeg:quality=x", "paint", "openai", "psnr,ssim", "psnr", "1/2")
 
 
 def words_of_a_call(shop: Workshop, chance: Random) -> list[str]:
