@@ -4,6 +4,7 @@ import hashlib
 import io
 import re
 import shutil
+from dataclasses import replace
 
 import datasets
 import numpy as np
@@ -18,7 +19,7 @@ from convergebench.dataset_builder.publishing import beside
 from convergebench.generation import store_reader
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
-from convergebench.metric_modules.scores import SCORES
+from hub_fixtures import score
 from PIL import Image
 
 
@@ -55,9 +56,8 @@ def test_the_dataset_loads_with_a_row_per_step_and_every_config(run, tmp_path):
     assert steps.column_names == [column.name for column in STEPS.columns]
     assert load(tmp_path / "convergebench", tmp_path / "cache", "chains").num_rows == 4
     assert load(tmp_path / "convergebench", tmp_path / "cache", "sources")["source"] == ["source-1", "source-2"]
-    assert [
-        step for step, chain in zip(steps["step"], steps["chain"], strict=True) if chain == steps[0]["chain"]
-    ] == [*range(5)]
+    first = steps.filter(lambda row: row["chain"] == steps[0]["chain"])
+    assert list(first["step"]) == [*range(5)]
 
 
 def test_pictures_are_the_stored_bytes_of_every_type(run, tmp_path):
@@ -100,11 +100,7 @@ def test_another_editor_adds_files_and_rewrites_no_shard(run, tmp_path):
     build(tmp_path / "out", run, tmp_path / "more")
     after = contents(tmp_path / "out")
     kept = {file for file in before if after.get(file) == before[file]}
-    assert kept == {
-        "data/steps/jpeg-quality-40/0000.parquet",
-        "data/steps/paint/0000.parquet",
-        "data/sources/0000.parquet",
-    }
+    assert kept == {f"data/{name}/0000.parquet" for name in ("steps/jpeg-quality-40", "steps/paint", "sources")}
     assert set(after) - set(before) == {"data/steps/blur/0000.parquet"}
 
 
@@ -177,39 +173,30 @@ def test_two_builds_of_one_folder_do_not_mix(run, tmp_path):
     build(tmp_path / "out", run)
 
 
-@pytest.mark.parametrize("rebuilt", [False, True], ids=["two folders of one name", "one folder rebuilt"])
-def test_rows_of_another_dataset_never_come_from_the_cache(tmp_path, rebuilt):
-    first, second = tmp_path / "a" / "convergebench", tmp_path / "b" / "convergebench"
-    second = first if rebuilt else second
+def test_rows_of_another_dataset_never_come_from_the_cache(tmp_path):
+    """Neither for another folder of that name nor for the folder rebuilt."""
     stores.keep(tmp_path / "one", stores.chain())
     stores.keep(tmp_path / "two", stores.chain(), salt=5)
-    build(first, tmp_path / "one")
-    before = load(first, tmp_path / "cache")["sha256"]
-    build(second, tmp_path / "two")
-    after = load(second, tmp_path / "cache")["sha256"]
-    assert len(after) == len(before)
-    assert list(after) == Reader(second).table("steps", ["sha256"])["sha256"].to_pylist()
-    assert list(after) != list(before)
+    found = []
+    for place, run in (("a", "one"), ("b", "two"), ("a", "two")):
+        out = tmp_path / place / "convergebench"
+        build(out, tmp_path / run)
+        found.append(list(load(out, tmp_path / "cache")["sha256"]))
+        assert found[-1] == Reader(out).table("steps", ["sha256"])["sha256"].to_pylist()
+    assert found[0] != found[1] == found[2]
 
 
 def test_scores_stay_only_with_the_pictures_they_were_made_from(tmp_path):
-    stores.keep(tmp_path / "run", stores.chain())
-    stores.keep(tmp_path / "run", stores.chain("blur"))
-    build(tmp_path / "out", tmp_path / "run")
-    nothing = {column.name: None for column in SCORES.columns}
-    shared = [name for name in Reader(tmp_path / "out").table("steps").column_names if name in nothing]
-    steps = Reader(tmp_path / "out").table("steps", shared).to_pylist()
-    file = tmp_path / "out/data/scores/0000.parquet"
-    scores = [nothing | step | {"psnr": 30.0} for step in steps if step["step"]]
-    schema.write(tmp_path / "out" / "data/scores/0000.parquet", SCORES, scores, tmp_path / "out")
-    before = file.read_bytes()
-    assert build(tmp_path / "out", tmp_path / "run").stale == 0
-    assert file.read_bytes() == before
-    stores.keep(tmp_path / "other", stores.chain(), salt=3)
-    stores.keep(tmp_path / "other", stores.chain("blur"))
-    assert build(tmp_path / "out", tmp_path / "other").stale == 4
-    assert set(Reader(tmp_path / "out").table("scores")["editor"].to_pylist()) == {"blur"}
-    assert load(tmp_path / "out", tmp_path / "cache", "scores").num_rows == 4
+    for run, salt in (("run", 0), ("other", 3)):
+        stores.keep(tmp_path / run, stores.chain(), salt=salt)
+        stores.keep(tmp_path / run, stores.chain("blur"))
+    out = score(stores.built(tmp_path / "out", tmp_path / "run"))
+    before = (out / "data/scores/0000.parquet").read_bytes()
+    assert build(out, tmp_path / "run").stale == 0
+    assert (out / "data/scores/0000.parquet").read_bytes() == before
+    assert build(out, tmp_path / "other").stale == 4
+    assert set(Reader(out).table("scores")["editor"].to_pylist()) == {"blur"}
+    assert load(out, tmp_path / "cache", "scores").num_rows == 4
 
 
 def test_folders_of_editors_suit_any_file_system():
@@ -221,8 +208,6 @@ def test_folders_of_editors_suit_any_file_system():
 
 
 def test_one_name_for_two_sources_is_an_error(tmp_path):
-    from dataclasses import replace
-
     stores.keep(tmp_path / "run", stores.chain())
     other = replace(stores.chain("blur"), source=replace(stores.source(1)[0], licence="MIT"))
     stores.keep(tmp_path / "run", other)

@@ -1,12 +1,14 @@
 """What must not be published is found before anything leaves."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import configs
+from convergebench.dataset_builder.dataset.rows import CHAINS, configs
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
 from hub_fixtures import REPO
@@ -26,6 +28,19 @@ def rewrite(file, **changes):
         card.write(folder, configs())
 
     return damage
+
+
+def with_another_column(folder):
+    wider = replace(CHAINS, columns=(*CHAINS.columns, Column("mood", "string", "")))
+    rows = [row | {"mood": "calm"} for row in Reader(folder).rows("chains")]
+    schema.write(folder / "data/chains/0000.parquet", wider, rows, folder)
+    card.write(folder, configs())
+
+
+def without_a_step(folder):
+    steps = [row for row in Reader(folder).rows("steps") if row["editor"] == "paint"]
+    schema.write(folder / STEPS, configs()["steps"], steps[:-1], folder)
+    card.write(folder, configs())
 
 
 def edit(old, new):
@@ -65,6 +80,8 @@ STEPS = "data/steps/paint/0000.parquet"
         (edit("## Cite", "see /home/ada/data"), "README.md holds the local path '/home/ada'"),
         (rewrite("data/sources/0000.parquet", licence=""), "source 'source-1' has no known licence"),
         (rewrite("data/sources/0000.parquet", attribution=""), "source 'source-1' has no known attribution"),
+        (with_another_column, r"data/chains/0000.parquet does not have the columns of chains in this"),
+        (without_a_step, r"chain \w+ has 4 steps instead of 5; affected: the scores"),
         (rewrite(STEPS, sha256="0" * 64), "is not the picture of its sha256"),
         (rewrite(STEPS, image=None), "is 'input' but has no picture"),
         (
