@@ -25,14 +25,6 @@ def test_difficulty_is_measured_against_the_average_program():
     assert {row["declared"] for row in rows} == {"clear"}
 
 
-def test_the_threshold_asked_for_moves_the_headline():
-    scores, chains, floors = dataset({"one": 1.0}, sources=4)
-    [easy], [hard] = (
-        report(scores, chains, floors, threshold=level).tables["leaderboard"].rows for level in (0.3, 0.9)
-    )
-    assert hard["rounds_kept"] < easy["rounds_kept"]
-
-
 def test_growth_tells_jitter_from_drift():
     scores, chains, floors = dataset({"drift": 50.0, "jitter": 50.0}, sources=4)
     for row in scores:
@@ -72,11 +64,11 @@ def test_open_limits_and_missing_values_in_tables():
 def test_limits_of_a_curve_stay_within_the_metrics_range():
     scores, chains, floors = dataset({"one": 1.0}, sources=2, programs=1, interaction=2.0, seed=5)
     rows = report(scores, chains, floors).tables["curves"].rows
-    for row in [row for row in rows if row["metric"].startswith(("retained", "quality", "kept"))]:
-        assert 0 <= row["mean_low"] <= row["mean_high"] <= 1
-    assert all(
-        row["mean_low"] >= 0 for row in rows if row["metric"] in ("psnr", "rmse", "lpips") and row["mean_low"]
-    )
+    for row in rows:
+        if row["metric"].startswith(("retained", "quality", "kept")):
+            assert 0 <= row["mean_low"] <= row["mean_high"] <= 1
+        if row["metric"] in ("psnr", "rmse", "lpips"):
+            assert row["mean_low"] is None or row["mean_low"] >= 0
 
 
 def test_failures_are_placed_on_the_levels_of_banana100_by_rules():
@@ -106,13 +98,9 @@ def test_the_table_of_levels_counts_each_lost_test_once():
     assert {row["level"] for row in rows} == {"image"}
 
 
-class Placed(TableRow):
-    role: str = column("Role")
-
-
 def test_a_line_stands_in_latex_where_a_value_changes_and_not_before_the_first():
-    made = Table("placed", "Placed", Placed, [Placed(role=role) for role in "aabb"])
-    assert tables.as_latex(made, rule_where="role").count("\\midrule") == 2  # below the heading, and once
+    made = Table("placed", "Placed", Made, [Made(a=role, b=Estimate()) for role in "aabb"])
+    assert tables.as_latex(made, rule_where="a").count("\\midrule") == 2  # below the heading, and once
     assert tables.as_latex(made).count("\\midrule") == 1
 
 

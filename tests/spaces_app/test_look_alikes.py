@@ -1,5 +1,6 @@
 """Pictures that resemble each other: encodings of one picture are no strangers, and an emptied board says why."""
 
+from itertools import permutations
 from types import SimpleNamespace
 
 import pytest
@@ -22,13 +23,10 @@ def floors_of(names, near):
     ids = [f"{name}-{digest * 8}" for name, digest in names]
     sources = [SimpleNamespace(id=each, sha256=each[-8:] * 8) for each in ids]
     chains = [SimpleNamespace(source=source, suite="imported", short_side=512) for source in sources]
-    rows = [
-        {"source": one, "other": other, "short_side": 512, "metric": metric, "value": value}
-        for one in ids
-        for other in ids
-        if one != other
-        for metric, value in (NEAR if near(one, other) else FAR).items()
-    ]
+    rows = []
+    for one, other in permutations(ids, 2):
+        for metric, value in (NEAR if near(one, other) else FAR).items():
+            rows.append({"source": one, "other": other, "short_side": 512, "metric": metric, "value": value})
     return Floors(map(FloorRow.from_values, rows), chains), chains, ids
 
 
@@ -53,8 +51,7 @@ def test_resembling_strangers_are_excluded_by_name():
 
 
 def test_the_space_says_why_nothing_counts(tmp_path, monkeypatch):
-    folder = small_dataset.write(tmp_path / "convergebench")
-    dataset = ServedDataset(Reader(folder))
+    dataset = ServedDataset(Reader(small_dataset.write(tmp_path / "convergebench")))
     assert "resemble" not in dataset.why_nothing_counts
     dataset.look_alikes = {"brick": ["a", "b", "c", "d"]}
     dataset.groups = {}

@@ -18,7 +18,7 @@ from convergebench.spaces_app.space.chains.tab import chain, pick, picture
 from convergebench.spaces_app.space.curves.tab import _curves_figure, curves
 from convergebench.spaces_app.space.failures.tab import failures
 from convergebench.spaces_app.space.headline import Choice, leaderboard
-from convergebench.spaces_app.space.leaderboard.tab import comparisons_html, story, which_editor
+from convergebench.spaces_app.space.leaderboard.tab import comparisons_html, page_data, story, which_editor
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.served_dataset import open_dataset
 
@@ -34,16 +34,13 @@ def told(text):
     return " ".join(re.sub(r"<[^>]+>", " ", text).split())
 
 
-def first_number(text):
-    return float(re.search(r"(\d+\.\d) \[\d+\.\d, \d+\.\d\]", text)[1])
-
-
 @pytest.mark.parametrize("threshold", [0.3, 0.9])
 def test_headline_strips_and_failures_follow_the_filters(twelve, threshold):
     board = leaderboard(twelve, Choice(threshold=threshold))
     text = story(twelve, 0, "", "all", "all", "convergence", threshold)
     best = next(row for row in board.table.rows if row["role"] == "editors")
-    assert first_number(text) == pytest.approx(best["rounds_kept"], abs=0.051)
+    first = float(re.search(r"(\d+\.\d) \[\d+\.\d, \d+\.\d\]", text)[1])
+    assert first == pytest.approx(best["rounds_kept"], abs=0.051)
     assert f"failure threshold {threshold:.0%}" in text
     for row in board.table.rows:
         if row["cause"]:
@@ -68,14 +65,9 @@ def test_a_crop_holds_what_was_asked_and_what_broke():
     assert (right - left) < 0.6 * 512
 
 
-@pytest.fixture(scope="module")
-def restored(tmp_path_factory):
-    """A dataset of restorations: no headline counts them, and a clean picture is the reference."""
-    folder = tmp_path_factory.mktemp("restored") / "convergebench"
-    return open_dataset(str(small_dataset.write_study(folder, "restoration")))
-
-
-def test_restorations_open_in_every_tab_beside_the_clean_picture(restored):
+def test_restorations_open_in_every_tab_beside_the_clean_picture(tmp_path):
+    """No headline counts them, and a clean picture is the reference."""
+    restored = open_dataset(str(small_dataset.write_study(tmp_path / "convergebench", "restoration")))
     found = curves(restored, "ssim")
     assert {line["editor"] for line in found["curves"]} == {"fading", "steady", "identity"}
     assert all(len(line["points"]) == small_dataset.ROUNDS for line in found["curves"])
@@ -87,6 +79,7 @@ def test_restorations_open_in_every_tab_beside_the_clean_picture(restored):
     assert addresses[0] != addresses[1]
     assert "500" not in told(page_files(restored)["index.html"].decode())
     assert "No headline counts these tests (restoration)." in story(restored)
+    assert page_data(restored)["metrics"] == []
 
 
 def test_refusals_count_as_failures_if_nothing_returns(tmp_path):

@@ -16,14 +16,13 @@ EDITORS = {"better": 2.0, "equal-one": 1.0, "equal-two": 1.0}
 
 def fated(kept, there=None):
     """Every editor's cases as the comparison takes them, without those that are not there."""
-    return {
-        editor: {
-            (f"picture-{source}", f"program-{program}", 1): (outcome(int(value)), ROUNDS)
-            for (source, program), value in numpy.ndenumerate(values)
-            if there is None or there[editor][source, program]
-        }
-        for editor, values in kept.items()
-    }
+    cases = {editor: {} for editor in kept}
+    for editor, values in kept.items():
+        for (source, program), value in numpy.ndenumerate(values):
+            if there is None or there[editor][source, program]:
+                case = (f"picture-{source}", f"program-{program}", 1)
+                cases[editor][case] = (outcome(int(value)), ROUNDS)
+    return cases
 
 
 def outcome(kept):

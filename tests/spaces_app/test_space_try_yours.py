@@ -48,21 +48,21 @@ def test_an_untouched_series_survives_and_a_fading_one_dies(dataset):
     assert faded["lost_at"] == next(n for n, share in enumerate(faded["quality"], 1) if share < 0.5)
 
 
-@pytest.mark.parametrize("side", [64, 96, 200])
-def test_the_original_is_not_unrelated_at_any_size(dataset, monkeypatch, side):
+def test_the_original_is_not_unrelated_at_any_size(dataset, monkeypatch):
     """Otherwise its floor is nearly nothing, and its series dies rounds earlier than it does in the dataset."""
     plain = score(dataset, ORIGINAL, FADING[:1])["floors"]
     assert set(plain) >= {"rmse", "ssim"}
     names, pictures = tab._pictures_of(dataset)
-    own = np.asarray(Image.open(io.BytesIO(ORIGINAL)).resize((side, side)))
-    monkeypatch.setattr(tab, "_pictures_of", lambda dataset: (names, {"own": own} | pictures))
+    own = Image.open(io.BytesIO(ORIGINAL))
+    sizes = {str(side): np.asarray(own.resize((side, side))) for side in (64, 96, 200)}
+    monkeypatch.setattr(tab, "_pictures_of", lambda dataset: (names, sizes | pictures))
     assert score(dataset, ORIGINAL, FADING[:1])["floors"] == plain
 
 
-@pytest.mark.parametrize(("error", "reason"), [
-    (ImportError, "torch is not installed"),
-    (ValueError, "its weights are damaged"),
-])  # fmt: skip
+ABSENT = [(ImportError, "torch is not installed"), (ValueError, "its weights are damaged")]
+
+
+@pytest.mark.parametrize(("error", "reason"), ABSENT)
 def test_what_cannot_be_computed_is_absent_with_its_reason(dataset, monkeypatch, error, reason):
     def choose(requested, *rest, choose=tab.metrics.choose):
         if "lpips" in requested:
@@ -92,15 +92,13 @@ def test_files_become_a_chain_of_rounds(dataset):
     files = [(f"{number}.png", small_dataset.picture(number, side=64)) for number in range(5)]
     series = tab._series(dataset, files, ("make the edit", "undo it"))
     steps = [placed.step for placed in series.steps.values()]
-    assert [(step.round, step.position, step.instruction) for step in steps] == [
-        (1, 1, "make the edit"), (1, 2, "undo it"), (2, 1, "make the edit"), (2, 2, "undo it"),
-    ]  # fmt: skip
+    rounds = [(step.round, step.position, step.instruction) for step in steps]
+    assert rounds == [(number, *edit) for number in (1, 2) for edit in ((1, "make the edit"), (2, "undo it"))]
     assert (series.chain.calls, series.chain.chain.rounds, series.chain.chain.program.small) == (4, 2, False)
     with pytest.raises(UserError, match="63x63; at least 64"):
         tab._inspect(("small", small_dataset.picture(1, side=63)))
-    assert [row["threshold"] for row in score(dataset, ORIGINAL, [ORIGINAL])["verdicts"]] == [
-        pytest.approx(number / 20) for number in range(1, 20)
-    ]
+    thresholds = [row["threshold"] for row in score(dataset, ORIGINAL, [ORIGINAL])["verdicts"]]
+    assert thresholds == pytest.approx([number / 20 for number in range(1, 20)])
 
 
 def test_time_and_count_are_limited(dataset, monkeypatch):
