@@ -13,12 +13,12 @@ from convergebench.generation import pictures
 from convergebench.generation.files import locked
 from convergebench.generation.pictures import Undecodable, decode, pixel_hash
 from convergebench.generation.records import PICTURED, UserError, spellings
+from convergebench.generation.store import read_answer
 from convergebench.generation.store_reader import (
     LEDGER,
     check_unfinished,
     files_of_run,
     read_chain,
-    read_picture,
     read_reference,
     read_source,
     read_steps,
@@ -76,7 +76,8 @@ def _verify_run(run: Path) -> Iterator[Finding]:
             if (folder / "done.json").exists():
                 chain = read_chain(folder, "", "")
                 for step in read_steps(chain):
-                    read_picture(chain, step)
+                    if step.file:  # a picture, or what was answered in its place
+                        read_answer(chain.folder, step)
                 read_reference(chain)
                 read_source(chain)
             elif folder.is_dir():

@@ -232,7 +232,8 @@ def download(address: str, base: str) -> tuple[bytes, str]:
 
     The picture is paid for, so a broken download is retried here instead of ordering a second picture.
     """
-    for attempt in range(4):
+    for wait in (0, 0.5, 1, 2, 4, 8, 16):
+        pause(wait)
         try:
             response = _follow(address, base)
             if response.status_code == 200:
@@ -242,7 +243,6 @@ def download(address: str, base: str) -> tuple[bytes, str]:
                 break
         except Transient as error:
             problem = str(error)
-        pause(0.5 * 2**attempt)
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
 
 

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import scored
 import small_dataset
+import stores
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
@@ -84,6 +85,17 @@ def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
     assert verify(folder / "run", "--repair").exit_code == 1
     assert not picture.parent.exists()
     assert verify(folder / "run").exit_code == 0
+
+
+def test_what_was_answered_instead_of_a_picture_is_checked_too(folder):
+    chain = sorted((folder / "run" / "chains").iterdir())[0]
+    *lines, last = (chain / "steps.jsonl").read_text().splitlines()
+    last = json.dumps({**json.loads(last), "status": "no_image", "reason": "not a picture"})
+    (chain / "steps.jsonl").write_text("\n".join([*lines, last]) + "\n")
+    stores.finish(chain, len(lines), "no_image")
+    assert verify(folder / "run").exit_code == 0
+    flip(chain / json.loads(last)["file"], 20)
+    assert broken_files(folder / "run") == [f"chains/{chain.name}"]
 
 
 @pytest.mark.parametrize("what", ["picture", "line", "lines", "chain", "ledger", "source"])

@@ -101,6 +101,17 @@ def test_a_picture_is_fetched_over_https_alone(address):
         wire.download(address, "https://vendor.example")
 
 
+def test_a_paid_picture_is_asked_for_until_a_busy_server_gives_it(monkeypatch):
+    waits, busy = [], [503, 502, 500, 429, 503, 504]
+    monkeypatch.setattr(wire, "pause", waits.append)
+    with serving(lambda server, request: Reply(busy.pop(0)) if busy else Reply(body=b"pixels")) as server:
+        assert wire.download(f"{server.base}/x.png", server.base)[0] == b"pixels"
+        assert sum(waits) > 30
+        busy += [503] * 9
+        with pytest.raises(Rejected, match="cannot be fetched: HTTP 503"):
+            wire.download(f"{server.base}/x.png", server.base)
+
+
 def test_keys_are_taken_out_of_anything_and_read_whole(monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "sentinel-1234567890")
     monkeypatch.setenv("OTHER_TOKEN", "short")

@@ -66,11 +66,6 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Any
 
-    def setup(self) -> None:
-        super().setup()
-        with self.server.about.lock:
-            self.server.about.connections += 1
-
     def finish(self) -> None:
         with self.server.about.lock:
             self.server.about.connections -= 1
@@ -127,6 +122,12 @@ class Handler(BaseHTTPRequestHandler):
 class Quiet(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        # Counted here, not in the request's own thread, which may begin after that of a later one.
+        with self.about.lock:  # type: ignore[attr-defined]
+            self.about.connections += 1  # type: ignore[attr-defined]
+        super().process_request(request, client_address)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass  # a client that hung up is what some of the tests are about
