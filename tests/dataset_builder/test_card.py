@@ -70,30 +70,19 @@ def test_the_digest_changes_with_the_files_alone(folder):
 
 
 def test_every_column_is_explained_as_the_schema_says(folder):
-    assert [config["config_name"] for config in read(folder)[0]["configs"]] == [
-        "steps",
-        "chains",
-        "sources",
-        "editors",
-    ]
     add_scores(folder, Column("niqe", "float64", "naturalness, lower is better"))
     card.write(folder, configs())
     meta, body = read(folder)
-    assert [config["config_name"] for config in meta["configs"]] == [
-        "steps",
-        "chains",
-        "sources",
-        "editors",
-        "scores",
-    ]
+    names = ["steps", "chains", "sources", "editors", "scores"]
+    assert [config["config_name"] for config in meta["configs"]] == names
     assert meta["configs"][0]["default"] is True
     assert f"One row is {SCORES.row}: 3 rows in 1 file, " in body
-    for config in read(folder)[0]["configs"]:
-        section = re.search(rf"### {config['config_name']}\n\n.*?\n\n(.*?)\n\n", body, re.DOTALL)[1]
-        rows = [line.split(" | ") for line in section.splitlines()[2:]]
-        names = (configs() | {"scores": SCORES})[config["config_name"]].columns
-        assert [row[0].strip("| `") for row in rows][: len(names)] == [column.name for column in names]
-        assert [row[2].rstrip(" |") for row in rows][: len(names)] == [column.meaning for column in names]
+    for name in names:
+        config = (configs() | {"scores": SCORES})[name]
+        section = re.search(rf"### {name}\n\n.*?\n\n(.*?)\n\n", body, re.DOTALL)[1]
+        rows = [line.strip("|").split(" | ") for line in section.splitlines()[2:]]
+        explained = [(row[0].strip(" `"), row[2].strip()) for row in rows][: len(config.columns)]
+        assert explained == [(column.name, column.meaning) for column in config.columns]
     assert "| `niqe` | float64 | naturalness, lower is better |" in body
 
 

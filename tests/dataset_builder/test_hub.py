@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
+import stores
 from convergebench.dataset_builder.publishing.publish import publish
-from hub_fixtures import REPO, local
+from hub_fixtures import REPO, local, score
 from hub_server import Cut, Refusal
 from verbs import invoke
 
@@ -61,6 +62,51 @@ def test_the_real_clients_read_what_was_published(hub, api, made, folder, tmp_pa
     assert {path.relative_to(tmp_path / "copy").as_posix(): path.read_bytes() for path in files} == local(folder)
     for path, data in hub.store.contents("dataset", REPO, "main").items():
         assert hub.token.encode() not in data, path
+
+
+FIRST_ROWS = """
+import os, urllib.error, urllib.request
+import datasets
+from convergebench.dataset_builder.dataset.reader import Reader
+
+def mark(name):
+    try:
+        urllib.request.urlopen(os.environ["HF_ENDPOINT"] + "/mark/" + name)
+    except urllib.error.HTTPError:
+        pass
+
+reader = Reader("hf://datasets/NS/convergebench@v1.0.0")
+row = next(reader.rows("steps"))
+assert row["step"] == 0 and len(row["image"]["bytes"]) > 2_000_000
+mark("row")
+assert len(reader.picture_at([*reader.places()][-1])) > 2_000_000
+mark("picture")
+assert Reader("hf://datasets/NS/convergebench@v1.0.0").table("scores")["psnr"][0].as_py() == 30.0
+mark("scores")
+assert datasets.load_dataset("NS/convergebench", "scores", split="test", revision="v1.0.0")["psnr"][0] == 30.0
+mark("loaded")
+rows = datasets.load_dataset("NS/convergebench", split="test", revision="v1.0.0", streaming=True)
+assert next(iter(rows))["image"].size == (820, 820)
+mark("streamed")
+os._exit(0)  # pyarrow still reads ahead, and a thread of its that calls Python may hang the interpreter's orderly end
+"""
+
+
+def test_the_first_row_one_picture_and_the_scores_cost_little(hub, api, tmp_path, run):
+    """Of 21 pictures of 2 MB each."""
+    stores.keep(tmp_path / "large", stores.chain(rounds=10), size=(820, 820))
+    publish(api, score(stores.built(tmp_path / "convergebench", tmp_path / "large")), REPO, "v1.0.0")
+    with hub.counting() as log:
+        run("-c", FIRST_ROWS)
+    sent, passed = {}, 0
+    for exchange in log:
+        passed += exchange.sent
+        if exchange.path.startswith("/mark/"):
+            sent[exchange.path.removeprefix("/mark/")], passed = passed, 0
+    assert 2_000_000 < sent["row"] < 10_000_000
+    assert 2_000_000 < sent["picture"] < 10_000_000
+    assert 2_000_000 < sent["streamed"] < 60_000_000
+    assert max(sent["scores"], sent["loaded"]) < 1_000_000
 
 
 @pytest.mark.parametrize("arguments", [("publish",), ("publish", "--json"), ("publish", "--dry-run")])

@@ -9,8 +9,7 @@ import kept_numbers
 import pytest
 import stores
 import yaml
-from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.publishing import publish, results
+from convergebench.dataset_builder.publishing import results
 from convergebench.generation.records import Chain
 from hub_fixtures import REPO
 from verbs import invoke
@@ -27,14 +26,8 @@ ROW = {
     "rank": None,
     "cause": "quality (40%)",
 }
-ROW |= {
-    "rounds_kept": 1.25,
-    "rounds_kept_low": 1.0,
-    "rounds_kept_high": 1.5,
-    "survival": 0.5,
-    "cases": 4,
-    "sources": 2,
-}
+ROW |= {"rounds_kept": 1.25, "rounds_kept_low": 1.0, "rounds_kept_high": 1.5}
+ROW |= {"survival": 0.5, "cases": 4, "sources": 2}
 
 
 def built(folder, models):
@@ -82,28 +75,20 @@ def test_a_model_that_is_no_repository_gets_no_file(tmp_path, model):
     assert results.write_results(editors, [ROW], tmp_path / "results", {}) == {}
 
 
-def test_a_published_dataset_leaves_its_owners_eval_yaml_alone(hub, api, folder):
-    publish.publish(api, folder, REPO, "v1.0.0")
-    api.upload_file(
-        path_or_fileobj=BENCHMARK.encode(), path_in_repo="eval.yaml", repo_id=REPO, repo_type="dataset"
-    )
-    card.write(folder, (), REPO, versions="Another card.")
-    assert publish.publish(api, folder, REPO, "v1.0.1")["foreign"] == ["eval.yaml"]
-    assert hub.store.contents("dataset", REPO, "v1.0.1")["eval.yaml"] == BENCHMARK.encode()
-
-
 def test_a_strangers_results_file_is_refused(dataset):
     stores.write(dataset / "eval_results" / "org" / "Editor-1" / ".eval_results" / "convergebench.yaml", "theirs")
     refused = invoke("publish", "results", "board.json", "--dataset", "out", "--repo", REPO)
-    assert (refused.exit_code, "convergebench.yaml was not written by this benchmark" in refused.output) == (
-        2,
-        True,
-    )
+    assert refused.exit_code == 2
+    assert "convergebench.yaml was not written by this benchmark" in refused.output
 
 
 def test_records_are_valid_in_the_schema(dataset):
     words = [
-        *["results", "board.json", "--dataset", "out", "--repo"],
+        "results",
+        "board.json",
+        "--dataset",
+        "out",
+        "--repo",
         REPO,
         "--organization",
         "A laboratory",
@@ -115,10 +100,8 @@ def test_records_are_valid_in_the_schema(dataset):
     assert (editor, path.rpartition("/")[0]) == ("diffusers", "every_eval_ever/data/convergebench/org/Editor-1")
     made = json.loads((dataset / path).read_text())
     jsonschema.validate(made, SCHEMA)
-    kept, survival = made["evaluation_results"]
-    assert kept["score_details"]["score"] == 1.25
     kept_numbers.check("records", {"results": made["evaluation_results"]})
-    assert kept["score_details"]["uncertainty"]["confidence_interval"]["upper"] == 1.5
+    kept, survival = made["evaluation_results"]
     assert (kept["metric_config"]["max_score"], survival["metric_config"]["max_score"]) == (2.0, 1.0)
     assert kept["source_data"]["hf_repo"] == REPO
     assert made["source_metadata"]["evaluator_relationship"] == "third_party"
