@@ -1,12 +1,15 @@
-"""What a run would do is known before it runs, and the same words mean the same chains anywhere."""
+"""What a run would do is known before it runs: which cases, and chains that mean the same anywhere."""
 
+import dataclasses
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from convergebench.generation import plan, shares, suites
 from convergebench.generation.loop import prepared_size
-from convergebench.generation.records import UserError
+from convergebench.generation.plan import case_of
+from convergebench.generation.records import Chain, Program, Source, UserError
 from counting import SUITE
 
 
@@ -85,10 +88,10 @@ def test_a_variant_is_for_the_editors_with_its_options():
     assert {chain.rounds for chain in fixed} == {2}
 
 
-@pytest.mark.parametrize("limit", [float("nan"), float("inf"), -1.0])
-def test_what_fits_an_amount_that_is_none_is_not_said(limit):
-    with pytest.raises(UserError, match="--max-cost must be a number of US dollars from 0"):
-        plan.what_fits(plan.make_plan(suites.load("smoke"), ["identity"]), limit)
+def test_what_fits_an_amount_that_is_none_is_not_said():
+    for limit in (float("nan"), float("inf"), -1.0):
+        with pytest.raises(UserError, match="--max-cost must be a number of US dollars from 0"):
+            plan.what_fits(plan.make_plan(suites.load("smoke"), ["identity"]), limit)
 
 
 NO_TABLE = ["[[bfl]]\nflux-2-pro = 9", "flux-2-pro = 9", "[blf]\nflux-2-pro = 9", "bfl = 9"]
@@ -125,3 +128,86 @@ SIZES = ((1024, 1024), (1536, 1024), (1024, 1536))
 )
 def test_a_source_takes_the_short_side_or_the_nearest_size(size, short_side, sizes, goal):
     assert prepared_size(size, short_side, sizes) == goal
+
+
+# Which cases: filters, and a balanced few that are the same for every editor
+
+
+def planned(suite="v1-mini", specs=("identity",), **selected):
+    return plan.make_plan(suites.load(suite), specs, **selected)
+
+
+def test_each_filter_leaves_what_it_names_or_is_refused():
+    some = planned().chains[0]
+    for option, value, read in (
+        ("programs", some.program.id, lambda chain: chain.program.id),
+        ("categories", some.program.category, lambda chain: chain.program.category),
+        ("kinds", some.source.kind, lambda chain: chain.source.kind),
+        ("sources", some.source.id, lambda chain: chain.source.id),
+    ):
+        chosen = planned(**{option: [value]}).chains
+        assert {read(chain) for chain in chosen} == {value}
+        assert len(chosen) == sum(read(chain) == value for chain in planned().chains)
+    with pytest.raises(UserError, match=r"--kind 'faces' is in none of the remaining cases; they have face, "):
+        planned(kinds=["faces"])
+    with pytest.raises(UserError, match="--limit must be"):
+        planned(limit=0)
+
+
+def test_a_limit_is_balanced_and_grows_with_its_cases():
+    both = planned(specs=("identity", "jpeg:quality=40"), limit=24).chains
+    mine, theirs = (
+        [case_of(chain) for chain in both if chain.editor.startswith(name)] for name in ("identity", "jpeg")
+    )
+    assert set(mine) == set(theirs) == {case_of(chain) for chain in planned(limit=24).chains}
+    assert len(set(mine)) == 24
+    whole, few = planned().chains, planned(limit=24).chains
+    categories = Counter(chain.program.category for chain in {case_of(chain): chain for chain in few}.values())
+    assert set(categories) == {chain.program.category for chain in whole}
+    assert max(categories.values()) - min(categories.values()) <= 1
+    kinds = Counter(chain.source.kind for chain in {case_of(chain): chain for chain in few}.values())
+    assert set(kinds) == {chain.source.kind for chain in whole}
+    small, large = ({case_of(chain) for chain in planned(limit=limit).chains} for limit in (12, 36))
+    assert small < large
+
+
+# Records: equal content has equal ids
+
+SOURCE = Source("dot", "0" * 64, 8, 8, "object", "synthetic", "CC0-1.0", "painted")
+PROGRAM = Program("hat", ("add hat", "remove hat"), "accessories", True, "clear")
+CHAIN = Chain(SOURCE, PROGRAM, "paint", {"seed": "per-step", "short_side": 8}, 1, 3)
+
+
+def test_a_chains_id_is_the_same_anywhere_and_by_any_title():
+    assert CHAIN.id == "b1116202f18f6ccd"
+    renamed = dataclasses.replace(SOURCE, title="A dot", attribution="painted by us")
+    assert dataclasses.replace(CHAIN, source=renamed).id == CHAIN.id
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": dataclasses.replace(SOURCE, sha256="1" * 64)},
+        {"source": dataclasses.replace(SOURCE, reference="2" * 64)},
+        {"program": dataclasses.replace(PROGRAM, cycle=("add hat", "take the hat off"))},
+        {"editor": "jpeg"},
+        {"settings": {"seed": "fixed", "short_side": 8}},
+        {"run": 2},
+        {"rounds": 4},
+    ],
+)
+def test_every_field_of_a_chain_is_part_of_its_id(change):
+    assert dataclasses.replace(CHAIN, **change).id != CHAIN.id
+
+
+def test_each_round_can_add_a_different_item():
+    fruits = Program("fruits", ("Add one {item}.",), "addition", False, "clear", items=("apple", "fig"))
+    asked = [words for *_, words in dataclasses.replace(CHAIN, program=fruits).asks()]
+    assert asked == ["Add one apple.", "Add one fig.", "Add one apple."]
+
+
+def test_a_seed_is_fixed_or_differs_by_step_and_always_by_run():
+    fixed = dataclasses.replace(CHAIN, settings={"seed": "fixed", "short_side": 8})
+    assert fixed.seed(1) == fixed.seed(2)
+    assert CHAIN.seed(1) != CHAIN.seed(2)
+    assert CHAIN.seed(1) != dataclasses.replace(CHAIN, run=2).seed(1)
