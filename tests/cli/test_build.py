@@ -5,9 +5,8 @@ import json
 
 import pytest
 import stores
-from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.metric_modules.scores import SCORES
+from counting import digest
 from verbs import invoke
 
 
@@ -22,21 +21,16 @@ def build(*arguments):
     return invoke("build", *arguments)
 
 
-def test_the_dataset_goes_to_the_current_folder_under_its_name(folder):
+def test_the_dataset_goes_to_the_current_folder_with_complete_metrics_beside_it(folder):
     done = build("runs/demo")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("convergebench: 1 chain, 5 steps, 1 source in 4 files, ")
     assert Reader(folder / "convergebench").table("steps").num_rows == 5
-
-
-def test_every_metric_is_laid_beside_the_data_complete_in_itself(folder):
-    build("runs/demo")
-    laid = sorted(
-        path.parent.name for path in (folder / "convergebench").glob("*/*.py") if path.stem == path.parent.name
-    )
-    assert {"halflife", "lpips", "psnr", "ssim"} <= set(laid)
-    for name in laid:
-        files = list((folder / "convergebench" / name).iterdir())
+    programs = (folder / "convergebench").glob("*/*.py")
+    laid = {path.parent.name: path.parent for path in programs if path.stem == path.parent.name}
+    assert {"halflife", "lpips", "psnr", "ssim"} <= laid.keys()
+    for metric in laid.values():
+        files = list(metric.iterdir())
         assert {"README.md", "requirements.txt"} <= {path.name for path in files}
         assert not any(path.is_symlink() or path.is_dir() for path in files)
 
@@ -63,44 +57,35 @@ def test_files_of_others_among_the_metrics_stay(folder):
 
 
 @pytest.mark.parametrize("built_before", [False, True])
-@pytest.mark.parametrize(
-    "file",
-    ["lpips/lpips.py", "data/steps/paint/9.parquet", "data/scores/mine.parquet", "data/my/1.parquet"],
-)
-def test_a_strangers_file_in_our_place_is_refused_and_kept(folder, file, built_before):
+def test_a_strangers_file_in_our_place_is_refused_and_kept(folder, built_before):
     if built_before:
         build("runs/demo", "--out", "mine")
-    stores.write(folder / "mine" / file, "theirs")
-    before = {path: path.read_bytes() for path in (folder / "mine").rglob("*") if path.is_file()}
-    done = build("runs/demo", "--out", "mine")
-    assert done.exit_code == 2
-    assert f"mine holds {file}, which" in done.stderr
-    assert "nothing was changed: move them" in done.stderr
-    assert {path: path.read_bytes() for path in (folder / "mine").rglob("*") if path.is_file()} == before
+    for file in ("lpips/lpips.py", "data/steps/paint/9.parquet", "data/scores/mine.parquet", "data/my/1.parquet"):
+        path = folder / "mine" / file
+        ours = path.read_bytes() if path.exists() else None
+        stores.write(path, "theirs")
+        before = digest(folder / "mine")
+        done = build("runs/demo", "--out", "mine")
+        assert done.exit_code == 2
+        assert f"mine holds {file}, which" in done.stderr
+        assert "nothing was changed: move them" in done.stderr
+        assert digest(folder / "mine") == before
+        path.unlink() if ours is None else path.write_bytes(ours)
 
 
 def test_what_is_left_out_is_said_and_counted(folder):
     unfinished = stores.keep(folder / "runs" / "demo", stores.chain("blur"), done=False)
     chain = folder / "runs" / "demo" / "chains" / stores.chain("paint").id
     stores.write(chain / "notes.txt", "mine")
+    stores.write(chain / ".DS_Store", "")
+    stores.write(chain.parent / "list.txt", "mine")
     done = build("runs/demo", "runs/demo", "--json")
     assert done.exit_code == 0, done.output
     about = json.loads(done.stdout)
-    assert (about["chains"], about["unfinished"], len(about["foreign"])) == (1, 1, 1)
+    assert (about["chains"], about["unfinished"], len(about["foreign"])) == (1, 1, 2)
     assert f"left out: 1 unfinished chain, such as {unfinished.relative_to(folder)}" in done.stderr
     assert "notes.txt does not belong to a chain" in done.stderr
-
-
-def test_scores_of_other_pictures_are_taken_out_aloud(folder):
-    build("runs/demo")
-    place = {"chain": "gone", "editor": "e", "source": "s", "program": "p"}
-    place |= dict.fromkeys(("run", "step", "round", "position"), 1)
-    row = dict.fromkeys(column.name for column in SCORES.columns) | place | {"status": "ok", "sha256": "0"}
-    dataset = folder / "convergebench"
-    schema.write(dataset / "data" / "scores" / "0000.parquet", SCORES, [row], dataset)
-    done = build("runs/demo")
-    assert "removed: 1 score row of pictures" in done.stderr
-    assert "config_name: scores" not in (folder / "convergebench" / "README.md").read_text()
+    assert "list.txt does not belong to a chain" in done.stderr
 
 
 def test_a_folder_that_is_no_run_is_bad_usage(folder):

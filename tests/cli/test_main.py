@@ -6,9 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from random import Random
 from unittest import mock
 
 import convergebench
@@ -143,38 +141,6 @@ def ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-def takes_ctrl_c(pid):
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    caught = next((line for line in lines if line.startswith("SigCgt:")), "SigCgt: 0").split()[1]
-    return bool(int(caught, 16) & 1 << signal.SIGINT - 1)
-
-
-def wait_until(is_so, most=2.0):
-    until = time.monotonic() + most
-    while not is_so() and time.monotonic() < until:
-        time.sleep(0.0005)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc says when Python has given Ctrl-C into our hands")
-@pytest.mark.usefixtures("ctrl_c")
-@pytest.mark.parametrize(
-    "command", [[Path(sys.executable).with_name("convergebench")], [sys.executable, "-m", "convergebench"]]
-)
-def test_ctrl_c_in_the_first_second_shows_no_traceback(command):
-    chance = Random()
-    moments = [0.0, 0.02, *(chance.uniform(0, 0.9) for _ in range(4))]
-    for moment in moments:
-        words = [*command, "plan", "--suite", "v1", "--editor", "paint"]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-            wait_until(lambda pid=process.pid: takes_ctrl_c(pid))
-            wait_until(lambda pid=process.pid: not takes_ctrl_c(pid))
-            time.sleep(moment)
-            process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=60)[0]
-        assert "Traceback" not in said, f"after {moment:.3f} s: {said}"
-        assert process.returncode in (0, 1, -signal.SIGINT)
 
 
 ANOTHER_ERROR = """

@@ -33,17 +33,6 @@ def read_all(run):
     return found
 
 
-def test_unfinished_chains_and_foreign_files_are_named(run):
-    stores.write(folder_of(run) / "notes.txt", "mine")
-    stores.write(folder_of(run) / ".DS_Store", "")
-    stores.write(run / "chains" / "list.txt", "mine")
-    other = stores.keep(run, stores.chain(run=2), done=False)
-    found = read_all(run)
-    assert found.unfinished == [other]
-    assert [path.name for path in found.foreign] == ["notes.txt", "list.txt"]
-    assert len(found.done) == 1
-
-
 def replaced(name, before, after):
     """A damage that replaces text in a file of the chain's folder."""
 
