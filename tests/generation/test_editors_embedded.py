@@ -47,10 +47,6 @@ def test_a_floor_damages_and_does_not_follow_instructions(name, coffee):
     assert ask(name, coffee, "flip horizontally").data == ask(name, coffee, "add hat").data
 
 
-def test_identity_keeps_every_pixel(coffee):
-    assert distance("identity", coffee) == 0
-
-
 def test_random_answers_unrelated_pictures(coffee):
     answers = [pixels(ask("random", coffee, seed=seed)) for seed in range(8)]
     source = numpy.asarray(coffee, float)
@@ -60,11 +56,6 @@ def test_random_answers_unrelated_pictures(coffee):
     assert min(apart) > 20
     likeness = [abs(numpy.corrcoef(answer.mean(2).ravel(), source.mean(2).ravel())[0, 1]) for answer in answers]
     assert max(likeness) < 0.6
-
-
-@pytest.mark.parametrize(("name", "kind"), [("jpeg", "jpg"), ("webp", "webp"), ("noise", "png")])
-def test_the_answer_is_of_the_type_the_floor_stands_for(name, kind, coffee):
-    assert pictures.sniff(ask(name, coffee).data) == kind
 
 
 @pytest.mark.parametrize(
@@ -85,17 +76,14 @@ def test_the_option_is_the_strength_of_the_damage(weak, strong, coffee):
     assert 0 < slight < heavy / 1.5
 
 
-def test_noise_has_the_sigma_it_is_given():
-    grey = Image.new("RGB", (200, 200), (128, 128, 128))
-    assert distance("noise:sigma=8", grey) == pytest.approx(8, rel=0.05)
-
-
-def test_blur_takes_detail_and_tint_takes_colours_towards_green(coffee):
-    def detail(values):
-        return float(abs(cv2.Laplacian(values, cv2.CV_64F)).mean())
-
-    source = numpy.asarray(coffee, float)
-    assert detail(pixels(ask("blur:radius=2", coffee))) < detail(source) / 2
+def test_each_floor_does_what_its_name_says(coffee):
+    kinds = {name: pictures.sniff(ask(name, coffee).data) for name in ("jpeg", "webp", "noise")}
+    assert kinds == {"jpeg": "jpg", "webp": "webp", "noise": "png"}
+    assert distance("identity", coffee) == 0
+    assert distance("noise:sigma=8", Image.new("RGB", (200, 200), "grey")) == pytest.approx(8, rel=0.05)
+    source, blurred = numpy.asarray(coffee, float), pixels(ask("blur:radius=2", coffee))
+    detail, left = (abs(cv2.Laplacian(values, cv2.CV_64F)).mean() for values in (source, blurred))
+    assert left < detail / 2
     before, after = source.mean((0, 1)), pixels(ask("tint:strength=0.5", coffee)).mean((0, 1))
     assert after[1] - after[[0, 2]].mean() > before[1] - before[[0, 2]].mean() + 10
 
@@ -128,12 +116,9 @@ def chain(cycle, picture, rounds=2):
 @pytest.mark.parametrize(
     "cycle",
     [
-        ("add hat", "remove hat"),
-        ("add a red ball", "add a chair on the left", "remove the chair", "remove the red ball"),
         ("add a red ball", "add a chair on the left", "remove the red ball", "remove the chair"),
         ("rotate 90° clockwise", "rotate 90° counter-clockwise"),
         ("add a red ball", "flip horizontally", "remove the red ball", "flip horizontally"),
-        ("make it greyscale", "restore the colours"),
     ],
 )
 def test_the_oracle_ends_every_round_exactly_where_it_began(cycle, coffee):
