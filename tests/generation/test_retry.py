@@ -40,7 +40,9 @@ def test_a_refused_chain_is_asked_again_only_when_told_so(tmp_path):
     assert (again.already, again.ends) == (4, {})
     assert generate(made, tmp_path / "run", retry=("failed",)).already == 4
     assert generate(made, tmp_path / "run", retry=("refused",)).ends == {"complete": 4}
-    assert all(step.status in ("input", "ok") for step in steps(tmp_path / "run"))
+    first, *others = steps(tmp_path / "run")
+    assert all(step.status in ("input", "ok") for step in others)
+    assert (first.latency, others[0].latency > 0) == (None, True), "how long a remote editor took"
 
 
 def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):

@@ -75,7 +75,7 @@ def not_a_source(folder):
                 replaced("steps.jsonl", '"0001.png"', f'"{name}"'),
                 "line 2, is not a step .it names a file that is not",
             )
-            for name in ("../../../0001.png", "0002.png", "x" * 5000, "..", "0001." + "p" * 400)
+            for name in ("../../../0001.png", "0002.png", "x" * 5000, "..")
         ),
         (
             replaced("done.json", "complete", "nearly"),
@@ -85,12 +85,10 @@ def not_a_source(folder):
         (lambda folder: (folder / "chain.json").unlink(), "has no chain.json"),
         (lambda folder: (folder / "chain.json").write_text("[]"), "chain.json holds list instead of an object"),
         (lambda folder: (folder / "chain.json").write_text('{"editor": 1'), "chain.json is not JSON"),
-        (lambda folder: (folder / "chain.json").write_text("{}"), "holds no readable chain"),
         (lambda folder: folder.rename(folder.with_name("0" * 16)), "chain.json describes chain"),
         (lambda folder: shutil.rmtree(folder.parent.parent / "sources"), "sources lacks the file of source "),
         (not_a_source, "is not a readable picture"),
         (lambda folder: (folder.parent.parent / "run.json").unlink(), "holds no run.json; give the folder"),
-        (replaced("done.json", "complete", "refused"), "has another status than the steps"),
         (replaced("done.json", "reason", "rea3on"), "has another reason than the steps"),
         (
             replaced("chain.json", '"closes":true', '"closes":false'),
@@ -119,11 +117,11 @@ def test_a_painted_source_is_known_by_its_pixels(tmp_path):
 
 def test_equal_chains_of_two_runs_are_one_and_others_an_error(run, tmp_path):
     stores.keep(tmp_path / "same", stores.chain())
-    assert len(store_reader.find_finished([run, tmp_path / "same"]).done) == 1
+    (one,) = store_reader.find_finished([run, tmp_path / "same"]).done.values()
+    assert one.cost == pytest.approx(0.16), "that of its steps"
+    assert one.order == ("jpeg:quality=40", "source-1", "glasses", 1, one.id)
     stores.keep(tmp_path / "other", stores.chain(), salt=7)
-    with pytest.raises(
-        UserError, match=r"is in .*run.* and in .*other.* with different content|other.* and in .*run"
-    ):
+    with pytest.raises(UserError, match=r"is in .* and in .* with different content"):
         store_reader.find_finished([run, tmp_path / "other"])
 
 
@@ -137,18 +135,16 @@ def test_editors_are_what_the_run_says_of_them(run):
         store_reader.find_finished([run])
 
 
-def test_a_chains_cost_is_that_of_its_steps(run):
-    (one,) = store_reader.find_finished([run]).done.values()
-    assert one.cost == pytest.approx(0.16)
-    assert one.order == ("jpeg:quality=40", "source-1", "glasses", 1, one.id)
+OTHER = "line 3, is not a step .it is not what the chain asks for"
 
 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"instruction": "add a hat"}, "line 3, is not a step .it is not what the chain asks for"),
-        ({"round": 2}, "line 3, is not a step .it is not what the chain asks for"),
-        ({"position": 1}, "line 3, is not a step .it is not what the chain asks for"),
+        *(
+            ({name: value}, OTHER)
+            for name, value in (("instruction", "add a hat"), ("round", 2), ("position", 1))
+        ),
         ({"status": "refused"}, "line 4, is not a step .it comes after the chain's end"),
     ],
 )

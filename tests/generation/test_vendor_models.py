@@ -13,28 +13,18 @@ from vendors import bfl, chains
 from vendors.loopback import picture
 from verbs import invoke
 
-LISTED = [pytest.param(model, id=model.name) for model in models.all_models()]
 
-
-def spec(model):
-    resolution = model.facts.get("resolutions", [None])[0]
-    return f"{model.vendor}:model={model.name}" + (f",resolution={resolution}" if resolution else "")
-
-
-@pytest.mark.parametrize("model", LISTED)
-def test_every_listed_model_has_a_price_or_says_why_not(model):
-    choice = editors.choose(spec(model))
-    price = choice.editor.price()
-    assert price is None or 0.001 < price < 1
-    assert price or model.facts["no_price"]
-    assert model.facts["source"]
-    assert isinstance(model.facts.get("ends", models.shipped()["read"]), datetime.date)
-    assert "ends" not in model.facts or model.facts["instead"]
-
-
-def test_no_default_model_is_near_its_end():
-    for vendor in {model.vendor for model in models.all_models()}:
-        assert editors.choose(vendor).editor.hosted().warning(models.shipped()["read"]) is None
+def test_every_listed_model_has_a_price_or_says_why_not():
+    for model in models.all_models():
+        resolution = model.facts.get("resolutions", [None])[0]
+        spec = f"{model.vendor}:model={model.name}" + (f",resolution={resolution}" if resolution else "")
+        price = editors.choose(spec).editor.price()
+        assert price is None or 0.001 < price < 1
+        assert price or model.facts["no_price"]
+        assert model.facts["source"]
+        assert "ends" not in model.facts or model.facts["instead"]
+        default = editors.choose(model.vendor).editor.hosted()
+        assert default.warning(models.shipped()["read"]) is None, "no default is near its end"
 
 
 def test_a_models_end_is_warned_of():
@@ -46,18 +36,9 @@ def test_a_models_end_is_warned_of():
     assert "in 0 days" in last
     assert past.startswith("gpt-image-1.5 was shut down on 2026-12-01;")
     told = models.find("gemini", "gemini-3.1-flash-image").warning()
-    assert "deprecated since 2026-10-06" in told
-    assert "gemini-nano-banana-2.1" in told
-    assert "shut down" not in told
-    assert "was shut down" in models.find("gemini", "gemini-3.1-flash-image-preview").warning()
+    assert ("deprecated since 2026-10-06" in told, "shut down" in told) == (True, False)
     disputed = models.find("gemini", "gemini-2.5-flash-image").warning()
     assert "LiteLLM 1.109.1 says 2027-03-15" in disputed, "sources that disagree are named"
-
-
-@pytest.mark.parametrize(("resolution", "dollars"), [("1K", 0.028), ("2K", 0.043)])
-def test_seedream_5_5_is_priced_by_size_with_the_picture_sent(resolution, dollars):
-    choice = editors.choose(f"seedream:model=seedream-5-5-261028,resolution={resolution}")
-    assert choice.editor.price() == dollars
 
 
 def test_prices_are_listed_with_their_source_and_its_date():
@@ -107,17 +88,12 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
     ("spec", "words"),
     [
         ("openai:model=gpt-image-2,input_fidelity=high", "it must be one of"),
-        ("openai:model=gpt-image-1-mini,input_fidelity=high", "it must be one of"),
         ("openai:model=gpt-image-2,quality=max", "it must be one of"),
         ("openai:markup=true,mask=true", "markup"),
-        ("openai:markup=true,session=server", "markup"),
         ("openai:markup=true,model=gpt-image-2", "markup"),
         ("openai:complexity=no", "complexity"),
         ("openai:session=server,base_url=http://127.0.0.1:9,model=mine", "session"),
-        (
-            "openai:model=gpt-image-2,steps=20",
-            "num_inference_steps is for servers of your own; gpt-image-2 is OpenAI's",
-        ),
+        ("openai:model=gpt-image-2,steps=20", "num_inference_steps is for servers of your own"),
         ("gemini:thinking=none-at-all", "thinking"),
         ("gemini:model=gemini-3-pro-image,resolution=1K/8K", "gemini:resolution"),
         ("gemini:resolution=2K/4K,model=gemini-2.5-flash-image", "gemini:resolution"),
@@ -132,7 +108,6 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
         ("diffusers:offload=some", "offload"),
         ("diffusers:steps=0", "steps"),
         ("diffusers:lora=me/keep", "diffusers:lora"),
-        ("diffusers:lora=me/keep@abc:much", "diffusers:lora"),
     ],
 )
 def test_an_option_that_a_model_does_not_take_is_refused(spec, words):
