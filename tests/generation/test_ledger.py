@@ -102,19 +102,14 @@ def test_the_dearest_of_all_processes_counts_and_may_rise_again(tmp_path):
     assert float(alone.hold(0.04)[0]) == 0.05
 
 
-def test_a_cost_without_a_price_is_written_down_too(tmp_path):
-    budget = Budget(run=tmp_path)
-    budget.pay(budget.hold(0.0), 0.03)
-    assert Budget(run=tmp_path).spent == 0.03
-
-
-def test_a_line_that_its_writer_did_not_finish_is_cut_off(tmp_path):
+def test_an_unfinished_line_is_cut_off_and_a_cost_without_a_price_written_down(tmp_path):
     Budget(run=tmp_path, opening=0.5)
     with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
         log.write(b'{"call":"dead-1","int')
     budget = Budget(1.0, tmp_path)
-    budget.hold(0.04)
-    assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "intent"]]
+    budget.pay(budget.hold(0.0), 0.03)
+    assert [sorted(line) for line in lines(tmp_path)] == [["opening"], ["call", "settled"]]
+    assert Budget(run=tmp_path).spent == 0.53
 
 
 def test_a_changed_digit_of_a_ledger_is_found(tmp_path):
