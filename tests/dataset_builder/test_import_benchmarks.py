@@ -60,11 +60,8 @@ def test_a_question_without_answers_is_a_problem(tmp_path):
     done = bring_in(tmp_path, "mse-bench", *published(tmp_path, results, questions))
     assert done.exit_code == 1
     assert set(chains(tmp_path)) == {"0"}
-
-
-def test_other_columns_are_refused(tmp_path):
     rows = [{"image": coloured(1, 2, 3), "words": "x"}]
-    assert bring_in(tmp_path, "mse-bench", *published(tmp_path, rows, rows)).exit_code == 2
+    assert bring_in(tmp_path, "mse-bench", *published(tmp_path / "other", rows, rows)).exit_code == 2
 
 
 def test_a_dataset_cannot_name_a_file_outside_itself(tmp_path):
@@ -77,9 +74,17 @@ def test_a_dataset_cannot_name_a_file_outside_itself(tmp_path):
     assert not list((tmp_path / "run").rglob("*.png"))
 
 
+def import_from_hub(hub, folder, *words):
+    """The command in a process that knows the Hub by its environment alone."""
+    client = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HOME": str(folder / "home")}
+    client |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
+    command = [sys.executable, "-m", "convergebench", "import", *words, "--layout", "dataset", "--editor", "m"]
+    return subprocess.run(command, env=os.environ | client, capture_output=True, text=True, cwd=folder)
+
+
 @pytest.mark.parametrize("kind", ["files", "parquet"])
 def test_pictures_on_the_hub_keep_their_bytes(hub, api, tmp_path, kind):
-    folder, home = tmp_path / "pictures", {"HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
+    folder = tmp_path / "pictures"
     folder.mkdir()
     for name in ("source", "turn_1"):
         coloured(len(name), 2, 3).save(folder / f"{name}.jpg")
@@ -91,18 +96,15 @@ def test_pictures_on_the_hub_keep_their_bytes(hub, api, tmp_path, kind):
     else:
         row = {name: {"bytes": (folder / f"{name}.jpg").read_bytes()} for name in ("source", "turn_1")}
         rows = datasets.Dataset.from_list([row | {"turn_1_prompt": "add a cat"}])
-        rows.cast_column("source", datasets.Image()).cast_column("turn_1", datasets.Image()).to_parquet(
-            tmp_path / "rows.parquet"
+        for name in row:
+            rows = rows.cast_column(name, datasets.Image())
+        (tmp_path / "data").mkdir()
+        rows.to_parquet(tmp_path / "data" / "train-00000-of-00001.parquet")
+        api.upload_folder(
+            repo_id="NS/pictures", repo_type="dataset", folder_path=tmp_path / "data", path_in_repo="data"
         )
-        place = {
-            "path_in_repo": "data/train-00000-of-00001.parquet",
-            "path_or_fileobj": tmp_path / "rows.parquet",
-        }
-        api.upload_file(repo_id="NS/pictures", repo_type="dataset", **place)
-    words = ["import", "NS/pictures", "--layout", "dataset", "--source-column", "source", "--turn", "turn_1"]
-    command = [sys.executable, "-m", "convergebench", *words, "--editor", "m", "--out", "run"]
-    client = os.environ | home | {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_OFFLINE": "0"}
-    done = subprocess.run(command, env=client, capture_output=True, text=True, cwd=tmp_path)
+    turns = ["--source-column", "source", "--turn", "turn_1", "--out", "run"]
+    done = import_from_hub(hub, tmp_path, "NS/pictures", *turns)
     assert done.returncode == 0, done.stderr
     kept = {path.read_bytes() for path in (tmp_path / "run").rglob("*.jpg")}
     assert kept == {path.read_bytes() for path in folder.glob("*.jpg")}
@@ -118,14 +120,8 @@ def test_a_link_in_a_folder_of_edival_is_refused(answers, place):
     assert (done.exit_code, "is a symbolic link" in done.stderr) == (2, True), done.output
 
 
-@pytest.mark.parametrize(
-    "layout", [["dataset", "--turn", "turn_1_image"], ["mse-bench"]], ids=lambda words: words[0]
-)
-def test_a_dataset_that_does_not_exist_is_one_sentence(hub, tmp_path, layout):
-    words = ["import", "NS/none", "--layout", *layout, "--editor", "m"]
-    environment = os.environ | {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home")}
-    command = [sys.executable, "-m", "convergebench", *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
+def test_a_dataset_that_does_not_exist_is_one_sentence(hub, tmp_path):
+    done = import_from_hub(hub, tmp_path, "NS/none", "--turn", "turn_1_image")
     assert done.returncode == 2
     assert "NS/none cannot be opened (Dataset 'NS/none' doesn't exist on the Hub" in done.stderr
     assert "Traceback" not in done.stderr
@@ -154,10 +150,7 @@ def test_paintbench_is_compared_with_the_right_answer(paintbench):
     [folder] = (paintbench / "run" / "chains").iterdir()
     with Image.open(folder / "reference.png") as reference:
         assert reference.getpixel((0, 0)) == (200, 10, 3)
-
-
-def test_an_output_without_its_problem_is_a_problem(paintbench):
-    coloured(1, 1, 1).save(paintbench / "outputs" / "recolor" / "0077_output.png")
+    coloured(1, 1, 1).save(paintbench / "outputs" / "recolor" / "0077_output.png")  # an answer to no problem
     done = bring_in(paintbench, "paintbench", paintbench / "outputs", "--benchmark", paintbench / "benchmarks")
     assert done.exit_code == 1
 
