@@ -8,8 +8,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from .keys import scrub
@@ -21,6 +22,7 @@ _Result = TypeVar("_Result")
 
 # More than any model in vendors/models.toml costs: the dearest picture is a quarter of a dollar.
 _MOST_DOLLARS, _MOST_PRICES = 10.0, 100
+_LOOK = 0.2  # seconds between two looks for Ctrl-C
 GRACE = 60.0  # seconds for calls in flight to finish after Ctrl-C, because they are paid for
 
 
@@ -228,25 +230,23 @@ def do_all(
     """
     pool = ThreadPoolExecutor(max_workers=at_once)
     running: dict[Future[_Result], _Item] = {}
-    unsent = iter(items)
+    ended: SimpleQueue[Future[_Result]] = SimpleQueue()
     deadline: float | None = None
     try:
-        with _sigterm_interrupts():
-            while True:
-                try:
-                    for item in unsent:
-                        running[pool.submit(do, item)] = item
-                    while running and (deadline is None or time.monotonic() < deadline):
-                        seconds = None if deadline is None else deadline - time.monotonic()
-                        for future in wait(running, seconds, return_when=FIRST_COMPLETED)[0]:
-                            record(future, running[future])
-                            del running[future]
-                    break
-                except KeyboardInterrupt:
-                    if deadline is not None:  # Ctrl-C was pressed twice
-                        break
+        with _signals_counted() as signals:
+            for item in items:
+                future = pool.submit(do, item)
+                running[future] = item
+                future.add_done_callback(ended.put)
+            while running:
+                if signals and deadline is None:
                     stop("interrupted; give the same command again to go on")
                     deadline = time.monotonic() + GRACE
+                if len(signals) > 1 or (deadline is not None and time.monotonic() > deadline):
+                    break
+                with contextlib.suppress(Empty):
+                    future = ended.get(timeout=_LOOK)
+                    record(future, running.pop(future))
         return sum(future.running() for future in running)
     except BaseException:
         stop("an internal error")
@@ -256,13 +256,19 @@ def do_all(
 
 
 @contextlib.contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
-    """SIGTERM, which a machine that shuts down sends, acts like Ctrl-C."""
+def _signals_counted() -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM, which a machine that shuts down sends, are only listed.
+
+    They raise nothing: an exception between any two steps of Python could leave a lock taken, or half a record.
+    """
+    signals: list[int] = []
     if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
-        yield
+        yield signals
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda number, frame: signals.append(number)) for number in numbers}
     try:
-        yield
+        yield signals
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -39,8 +39,9 @@ def test_sigterm_lets_calls_in_flight_end_and_makes_no_more(tmp_path):
     facts = spending(str(tmp_path), "terminate")
     assert facts["stopped"].startswith("interrupted")
     assert (facts["abandoned"], facts["exit"]) == (0, 0)
-    assert facts["after"] == facts["before"]
-    assert facts["recorded"] == pytest.approx(facts["before"] * facts["price"])
+    on_their_way = 8  # at most: a call of each worker; without SIGTERM the limit ends the run at 25
+    assert facts["before"] <= facts["after"] <= facts["before"] + on_their_way
+    assert facts["recorded"] == pytest.approx(facts["after"] * facts["price"])
     assert facts["seconds"] < 30
 
 

@@ -118,6 +118,19 @@ def test_a_second_ctrl_c_or_the_end_of_the_grace_gives_up(monkeypatch, interrupt
     assert time.monotonic() - began < 4
 
 
+@pytest.mark.usefixtures("heard")
+def test_ctrl_c_leaves_no_half_record():
+    done = []
+
+    def record(future, item):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+        done.append(item)
+
+    calls.do_all(range(1), lambda item: item, record, done.append, 1)
+    assert done == [0]
+
+
 def test_a_fault_while_recording_stops_the_others_and_is_raised():
     told = []
     with pytest.raises(ZeroDivisionError):
