@@ -80,7 +80,7 @@ def generate(
     from . import tasks as by_tasks
 
     launch = cluster.launch_of(executor, tasks, logs, executor_args, run, "generate")
-    return by_tasks.generate_by(launch, planned, run, arguments)
+    return by_tasks.generate_in_tasks(launch, planned, run, arguments)
 
 
 def _generate_share(

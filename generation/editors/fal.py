@@ -20,17 +20,17 @@ class Editor(hosted.PolledEditor):
     vendor: ClassVar = "fal"
 
     def ask(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        order = self.post(f"/{self.model}", self.body(image, instruction, seed))
-        status, result = (self._address_in(order, name, *_HOSTS) for name in ("status_url", "response_url"))
-        return finished(self, instruction, status, result, {"request_id": str(order.get("request_id"))})
+        queued = self.post(f"/{self.model}", self.body(image, instruction, seed))
+        status, result = (self._address_in(queued, name, *_HOSTS) for name in ("status_url", "response_url"))
+        return wait_for_answer(self, instruction, status, result, {"request_id": str(queued.get("request_id"))})
 
 
-def finished(
+def wait_for_answer(
     editor: hosted.PolledEditor, instruction: str, status: str, result: str, details: wire.Json
 ) -> Answer:
-    """The answer of an order in fal's queue, from the addresses of its status and result.
+    """Wait for a request in fal's queue, by the addresses of its status and its result.
 
-    According to fal.ai, server errors cost nothing, so a result that cannot be had is ordered again.
+    According to fal.ai, server errors cost nothing, so if the result cannot be read, the request is sent again.
     """
     headers = editor.headers()
     waiting = ("IN_QUEUE", "IN_PROGRESS")
@@ -44,6 +44,6 @@ def finished(
     details = {**details, **{name: reply.get(field) for name, field in names.items()}}
     if any(reply.get("has_nsfw_concepts") or ()):  # the picture is black
         return editor.answer(None, reply, details, instruction, reason="has_nsfw_concepts", refused=True)
-    rows = reply.get("images") or [reply.get("image")]
-    picture = rows[0].get("url") if isinstance(rows[0], dict) else None
+    images = reply.get("images") or [reply.get("image")]
+    picture = images[0].get("url") if isinstance(images[0], dict) else None
     return editor.answer(picture, reply, details, instruction)

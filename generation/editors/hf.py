@@ -80,4 +80,4 @@ class Editor(hosted.PolledEditor):
         path = urllib.parse.urlsplit(order["response_url"]).path  # seldom the same as the model's id
         address = f"{self.address()}/fal-ai{path}"
         details["request_id"] = order["request_id"]
-        return fal.finished(self, instruction, f"{address}/status{_QUEUE}", address + _QUEUE, details)
+        return fal.wait_for_answer(self, instruction, f"{address}/status{_QUEUE}", address + _QUEUE, details)

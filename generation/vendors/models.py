@@ -1,6 +1,6 @@
 """The hosted models: their prices, shutdown dates and parameters, from models.toml.
 
-The user's own prices, in the file that CONVERGEBENCH_PRICES names, override those of the list.
+The environment variable CONVERGEBENCH_PRICES may name a user's file of prices, which override these.
 """
 
 import datetime
@@ -18,10 +18,10 @@ from ..files import toml_beside
 from ..records import Json, UserError, Values
 
 ANY = "*"
-_PRICES = "CONVERGEBENCH_PRICES"  # the variable that names the user's own file
-# What a model does not take over from a similar name.
-_OWN = ("price", "tokens", "ends", "ends_note", "deprecated", "instead", "no_price")
-_SOON = 60  # days before a shutdown from which on there is a warning
+_PRICES = "CONVERGEBENCH_PRICES"
+# Parameters that an unlisted model does not inherit from a similar one.
+_NOT_INHERITED = ("price", "tokens", "ends", "ends_note", "deprecated", "instead", "no_price")
+_WARNING_DAYS = 60  # how long before a shutdown users are warned
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,24 @@ class Model:
     @property
     def price(self) -> Any:
         """US dollars per picture, or a mapping of them by size or quality."""
-        users = _own_prices(os.environ.get(_PRICES)).get(self.vendor, {})
-        return users.get(self.name, self.facts.get("price"))
+        prices = _user_prices(os.environ.get(_PRICES)).get(self.vendor, {})
+        return prices.get(self.name, self.facts.get("price"))
 
     @property
     def tokens(self) -> Mapping[str, float]:
-        users = _own_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
-        return users.get(self.name) or self.facts.get("tokens") or {}
+        """US dollars per million tokens, by kind of token."""
+        prices = _user_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
+        return prices.get(self.name) or self.facts.get("tokens") or {}
 
     def warning(self, today: datetime.date | None = None) -> str | None:
+        """A sentence about a shutdown that is near or past, or a deprecation; None without one."""
         since, ends = self.facts.get("deprecated"), self.facts.get("ends")
         if ends is None and not since:
             return None
         when = f"is deprecated since {since}, with no shutdown date announced"
         if ends:
             days = (ends - (today or datetime.date.today())).days
-            if days > _SOON:
+            if days > _WARNING_DAYS:
                 return None
             when = f"was shut down on {ends}" if days < 0 else f"is shut down on {ends}, in {days} days"
         note = f" ({self.facts['ends_note']})" if self.facts.get("ends_note") else ""
@@ -57,11 +59,11 @@ class Model:
         return f"{self.name} {when}{note}{instead}"
 
     def no_price(self) -> str:
-        """A message that says why no price is known, and which line to write to set one."""
-        absent = "not found" if self.listed else "not in generation/vendors/models.toml"
-        why = self.facts.get("no_price") or absent
+        """A message that says why the price is unknown, and which line sets one."""
+        missing = "not found" if self.listed else "not in generation/vendors/models.toml"
+        why = self.facts.get("no_price") or missing
         path, name = os.environ.get(_PRICES), json.dumps(self.name)
-        if self.vendor in _own_prices(path):
+        if self.vendor in _user_prices(path):
             line = f"write the line {name} = 0.05, with your own price, under [{self.vendor}] in {path}"
         else:
             into = f"at the top of {path}" if path else f"into a file and name it in {_PRICES}"
@@ -70,13 +72,13 @@ class Model:
 
 
 def find(vendor: str, name: str) -> Model:
-    """An unlisted model has the parameters of the longest listed name that begins its own."""
+    """A model by its name; one that is not listed has the parameters of the longest listed name it begins with."""
     table = shipped().get(vendor, {})
     if name in table:
         return Model(vendor, name, True, facts(vendor, name))
-    begins = [other for other in table if other != ANY and name.startswith(other)]
-    nearest = facts(vendor, max(begins, key=len, default=ANY)) if table else {}
-    return Model(vendor, name, False, {key: value for key, value in nearest.items() if key not in _OWN})
+    prefixes = [other for other in table if other != ANY and name.startswith(other)]
+    nearest = facts(vendor, max(prefixes, key=len, default=ANY)) if table else {}
+    return Model(vendor, name, False, {key: value for key, value in nearest.items() if key not in _NOT_INHERITED})
 
 
 def all_models() -> list[Model]:
@@ -85,7 +87,7 @@ def all_models() -> list[Model]:
 
 
 def vendor_of(name: str) -> str | None:
-    """The vendor whose hosted model has this name."""
+    """The vendor of a listed model, by its name without an owner, in upper or lower case."""
     names = {model.name.split("/")[:2][-1].casefold(): model.vendor for model in all_models()}
     return names.get(name.casefold())
 
@@ -102,7 +104,7 @@ def shipped() -> Json:
 
 
 @functools.cache
-def _own_prices(path: str | None) -> Json:
+def _user_prices(path: str | None) -> Json:
     if not path:
         return {}
     try:
@@ -110,7 +112,7 @@ def _own_prices(path: str | None) -> Json:
     except (OSError, ValueError) as error:
         raise UserError(f"{_PRICES} must name a TOML file, got {path!r} ({error})") from error
     editors = sorted(file.stem for file in (Path(__file__).parents[1] / "editors").glob("[a-z]*.py"))
-    # A text or a date, such as the one on which the prices were read, is not a price.
+    # Ignore texts and dates, such as the day on which the prices were read.
     tables = {vendor: lines for vendor, lines in tables.items() if not isinstance(lines, str | datetime.date)}
     for vendor, lines in tables.items():
         if vendor.removesuffix("_tokens") not in editors or not isinstance(lines, dict):

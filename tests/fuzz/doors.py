@@ -142,7 +142,7 @@ class Prices(Door):
 
     def use(self, data: bytes) -> None:
         (self.folder / "prices.toml").write_bytes(data)
-        models._own_prices.cache_clear()
+        models._user_prices.cache_clear()
         with mock.patch.dict(os.environ, {"CONVERGEBENCH_PRICES": str(self.folder / "prices.toml")}):
             for vendor, name in (("bfl", "flux-2-pro"), ("openai", "gpt-image-2")):
                 price = models.find(vendor, name).price

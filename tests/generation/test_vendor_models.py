@@ -72,14 +72,14 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
     for number, before in enumerate(("", "[bfl]\nflux-2-pro = 0.06\n", "[qwen]\nqwen-image-edit = 0.01\n")):
         file.write_text(before)
         monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file)) if before else None
-        models._own_prices.cache_clear()
+        models._user_prices.cache_clear()
         with pytest.raises(UserError, match=r"not in generation/vendors/models\.toml.*write the line") as asked:
             check_max_cost(Plan(suites.load("smoke"), (choice,), ()), 1.0)
         line = re.search(r"the line (.*?), with", str(asked.value))[1]
         assert ("into a file and name it", "at the top of", "under [qwen]")[number] in str(asked.value)
         file.write_text(f"{before}{line}\n" if number == 2 else f"{line}\n{before}")
         monkeypatch.setenv("CONVERGEBENCH_PRICES", str(file))
-        models._own_prices.cache_clear()
+        models._user_prices.cache_clear()
         check_max_cost(Plan(suites.load("smoke"), (choice,), ()), 1.0)
         assert choice.editor.price() == 0.05
 
