@@ -17,11 +17,11 @@ def chain(cycle=("add a ball", "remove the ball"), kind="object", closes=True, r
     return Chain(source, Program("p", cycle, "scene objects", closes, "clear"), "cheat", settings, run, 3)
 
 
-@pytest.mark.parametrize("salt", [b"", b"a long and secret salt"])
-def test_a_tenth_of_chains_is_marked(salt):
-    kinds = [audits.with_audit(chain(run=run), salt).settings.get("audit") for run in range(4000)]
-    assert kinds.count("marks") == pytest.approx(400, abs=80)
-    assert set(kinds) == {None, "marks"}
+def test_a_tenth_of_chains_is_marked():
+    for salt in (b"", b"a long and secret salt"):
+        kinds = [audits.with_audit(chain(run=run), salt).settings.get("audit") for run in range(2000)]
+        assert kinds.count("marks") == pytest.approx(200, abs=50)
+        assert set(kinds) == {None, "marks"}
 
 
 def test_audit_and_salt_are_part_of_a_chains_identity():
@@ -38,18 +38,10 @@ def test_audit_and_salt_are_part_of_a_chains_identity():
     assert all(one.id != two.id and one.seed(1) != two.seed(1) for one, two in zip(salted, plain, strict=True))
 
 
-@pytest.mark.parametrize(
-    "unfit",
-    [
-        {"cycle": ("flip horizontally", "flip horizontally")},
-        {"cycle": ("make it night", "make it day")},
-        {"cycle": ("add a ball",)},
-        {"closes": False},
-        {"kind": "text"},
-    ],
-)
-def test_marks_are_planted_only_if_all_but_the_edit_stays(unfit):
-    assert {audits.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} == {None}
+def test_marks_are_planted_only_if_all_but_the_edit_stays():
+    cycles = (("flip horizontally", "flip horizontally"), ("make it night", "make it day"), ("add a ball",))
+    for unfit in (*({"cycle": cycle} for cycle in cycles), {"closes": False}, {"kind": "text"}):
+        assert {audits.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} == {None}
 
 
 def test_a_salt_is_read_from_a_file_and_a_short_one_refused(tmp_path, monkeypatch):
