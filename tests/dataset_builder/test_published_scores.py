@@ -9,6 +9,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import scores_config
+from verbs import invoke
 
 HEAD = "model,id,n,PSNR,LPIPS\n"
 COLUMNS = {"editor": "model", "case": "id", "round": "n", "psnr": "PSNR", "lpips": "LPIPS"}
@@ -135,3 +136,13 @@ def test_a_row_that_no_table_can_hold_is_refused(folder, tmp_path, row, says):
     (tmp_path / "scores.json").write_text(json.dumps([{**whole, **row} if isinstance(row, dict) else row]))
     with pytest.raises(UserError, match=says):
         import_scores(tmp_path / "scores.json", folder, {})
+
+
+def test_the_command_tells_what_it_did(folder, tmp_path):
+    (tmp_path / "scores.csv").write_text(HEAD + "paint,a,1,30,0\n")
+    words = ["import", "--layout", "scores", str(tmp_path / "scores.csv"), "--dataset", str(folder), "--json"]
+    words += ["--zero-is-missing", "lpips", *(f"--column={ours}={theirs}" for ours, theirs in COLUMNS.items())]
+    done = invoke(*words)
+    assert done.exit_code == 0, done.output
+    outcome = json.loads(done.stdout)
+    assert (outcome["rows"], outcome["matched"], outcome["zeros"]) == (1, 0, 1)

@@ -63,27 +63,6 @@ def test_a_pattern_can_be_guessed():
     assert judge([stripes, with_disc(stripes)[0], stripes])["known"] == "can_be_guessed"
 
 
-def disguises(source, guess):
-    field = cv2.GaussianBlur(np.random.default_rng(3).normal(0, 1, (256, 256, 2)).astype(np.float32), (0, 0), 20)
-    field *= 2 / np.abs(field).max()  # 4 of 512 pixels
-    down, right = np.mgrid[:256, :256].astype(np.float32)
-    small = cv2.resize(source, (64, 64), interpolation=cv2.INTER_AREA)
-    return {
-        "compressed": cv2.imdecode(cv2.imencode(".jpg", source, [cv2.IMWRITE_JPEG_QUALITY, 20])[1], 1),
-        "warped": cv2.remap(source, right + field[..., 0], down + field[..., 1], cv2.INTER_CUBIC),
-        "thumbnail": cv2.resize(small, (256, 256), interpolation=cv2.INTER_CUBIC),
-        "mixed": (source.astype(float) * 0.5 + guess * 0.5).astype(np.uint8),
-    }
-
-
-@pytest.mark.parametrize("disguise", ["compressed", "warped", "thumbnail", "mixed"])
-def test_a_disguised_memory_knows_more_than_a_filler(source, disguise):
-    forward, mask = with_disc(source)
-    known = disguises(source, inpainted(forward, mask))[disguise]
-    given_back = np.where(cv2.dilate(mask.astype(np.uint8), np.ones((9, 9)))[..., None] > 0, known, source)
-    assert judge([source, forward, given_back])["known"] > 0.7
-
-
 def test_memory_in_nested_and_tone_programs_is_judged(source):
     once, _ = with_disc(source)
     twice, _ = with_disc(once, (30, 60, 210), at=(0.75, 0.75))

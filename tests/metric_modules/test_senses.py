@@ -10,8 +10,6 @@ import zipfile
 
 import numpy as np
 import pytest
-import scored as scored_runs
-from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import packages
 from convergebench.metric_modules._shared import networks
 from convergebench.metric_modules.dino_similarity import measure as dino
@@ -22,7 +20,7 @@ from convergebench.metric_modules.text_fidelity import measure as texts
 from PIL import Image, ImageDraw, ImageFont
 from random_lpips import random_tensors
 from skimage import data
-from verbs import invoke
+from test_lpips import trunk
 
 SENSES = {"face_identity": "dlib", "text_fidelity": "rapidocr", "ssimulacra": "ssimulacra2", "dists": "torch"}
 
@@ -50,16 +48,13 @@ def test_the_person_that_changed_most_counts():
     rows, sure = np.eye(3, 128), np.ones(3)
     two, empty = (rows[:2], sure[:2]), (rows[:0], sure[:0])
     assert faces._compare(two, (rows[1::-1], sure[:2]))["face_distance"] == 0
-    assert faces._compare(two, (rows[:1], sure[:1]))["face_distance"] == pytest.approx(2**0.5), (
-        "one of two is gone"
-    )
+    one_is_gone = faces._compare(two, (rows[:1], sure[:1]))
+    assert one_is_gone["face_distance"] == pytest.approx(2**0.5)
     assert faces._compare((rows[:1], sure[:1]), (rows, sure))["face_distance"] == 0, "a bystander changes nothing"
     unsure = np.array([1.0, 0.1])
     assert faces._compare((rows[:2], unsure), (rows[:1], sure[:1]))["face_distance"] == 0, "it may be a badge"
-    assert (faces._compare(empty, two), faces._compare(two, empty)) == (
-        {"face_distance": "no_face"},
-        {"face_distance": "face_gone"},
-    )
+    assert faces._compare(empty, two) == {"face_distance": "no_face"}
+    assert faces._compare(two, empty) == {"face_distance": "face_gone"}
 
 
 @pytest.mark.weights
@@ -128,30 +123,21 @@ def test_ssimulacra2_keeps_its_authors_scale():
 
 
 @pytest.mark.weights
-def test_dists_is_the_authors_own_class():
+def test_dists_is_the_authors_own_class(monkeypatch):
     """Their code as published, with the trunk handed to it in place of torchvision's download."""
     torch = pytest.importorskip("torch")
     dists.fetch_weights()
     wheel = packages.from_python_index("DISTS_pytorch==0.1", ".whl")
     code = zipfile.ZipFile(io.BytesIO(wheel)).read("DISTS_pytorch/DISTS_pt.py").decode()
-    trunk = dists.weights.load_weights("vgg")[0]
-    layers = []
-    for stage, (pool, convolutions) in enumerate(dists.NETS["vgg"]):
-        layers += [torch.nn.MaxPool2d(2)] if pool else []
-        for number, *_ in convolutions:
-            weight = trunk[f"features.{number}.weight"]
-            layer = torch.nn.Conv2d(weight.shape[1], weight.shape[0], 3, padding=1)
-            layer.weight.data, layer.bias.data = weight, trunk[f"features.{number}.bias"]
-            layers += [layer, torch.nn.ReLU()]
-        assert stage < 5
+    weights = dists.weights.load_weights("vgg")[0]
+    layers = trunk("vgg")
+    layers.load_state_dict(
+        {name.removeprefix("features."): values for name, values in weights.items() if "features" in name}
+    )
     vgg = types.SimpleNamespace(vgg16=lambda pretrained: types.SimpleNamespace(features=layers))
-    fake = types.SimpleNamespace(models=vgg, transforms=None)
-    sys.modules["torchvision"] = fake
-    try:
-        theirs = {"__name__": "theirs"}
-        exec(compile(code, "DISTS_pt.py", "exec"), theirs)  # noqa: S102 - the published file
-    finally:
-        del sys.modules["torchvision"]
+    monkeypatch.setitem(sys.modules, "torchvision", types.SimpleNamespace(models=vgg, transforms=None))
+    theirs = {"__name__": "theirs"}
+    exec(compile(code, "DISTS_pt.py", "exec"), theirs)  # noqa: S102 - the published file
     network = theirs["DISTS"](load_weights=False)
     heads = torch.load(io.BytesIO(dists.HEADS.load()), weights_only=True)
     network.alpha.data, network.beta.data = heads["alpha"], heads["beta"]
@@ -206,18 +192,3 @@ def test_dino_is_the_cosine_of_the_class_tokens(tmp_path, kind):
     assert compare(*map(embed, pictures))["dino"] == pytest.approx(expected, abs=1e-5)
     assert compare(embed(pictures[0]), embed(pictures[0]))["dino"] == pytest.approx(1, abs=1e-6)
     assert signature["checkpoint"] == str(tmp_path)
-
-
-# --- through the engine
-
-
-def test_score_fills_the_column_of_a_sense_on_request(tmp_path):
-    pytest.importorskip("ssimulacra2")
-    scored_runs.keep(tmp_path / "run", chain := scored_runs.chain("gentle", 1), scored_runs.answers(chain, 3))
-    folder = scored_runs.built(tmp_path / "run", tmp_path / "data")
-    done = invoke("score", folder, "--metrics", "ssimulacra2")
-    assert done.exit_code == 0, done.output
-    rows = [row for row in Reader(folder).table("scores").to_pylist() if row["status"] == "ok"]
-    assert rows
-    assert all(row["ssimulacra2"] <= 100 for row in rows)
-    assert "ssimulacra2" in json.loads(rows[0]["signature"])
