@@ -95,8 +95,8 @@ def test_an_honest_submission_is_accepted_with_its_seeded_sample(folder):
     assert "with seed of today: edit_applied, honesty, psnr, ssim" in told.stdout
     assert "if a tenth of its chains were altered, it would be accepted with probability 0.5" in told.stdout
     words = ("verify", folder, "--sample", 2, "--json", "--seed")
-    today, tomorrow = (json.loads(run(*words, f"of {day}").stdout)["again"] for day in ("today", "tomorrow"))
-    assert today["sampled"] != tomorrow["sampled"]
+    today, other = (json.loads(run(*words, f"of {day}").stdout)["again"] for day in ("today", "another day"))
+    assert today["sampled"] != other["sampled"]
 
 
 def test_a_changed_file_is_refused_by_its_hash(folder):
