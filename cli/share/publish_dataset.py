@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from convergebench.dataset_builder.publishing.publish import Plan
 
 
-@click.command("dataset", short_help="A dataset, in one commit, tagged.")
+@click.command("dataset", short_help="A dataset, as one tagged commit.")
 @click.argument("folder", type=PATH, default="convergebench")
 @click.option("--repo", required=True, metavar="NAMESPACE/NAME", help="The repository to upload to.")
 @tag_option
-@click.option("--add", is_flag=True, help="Add the folder's editors to the newest version, as the next one.")
-@click.option("--pull-request", is_flag=True, help="With --add: propose it, as happens where you may not write.")
+@click.option("--add", is_flag=True, help="Publish the newest version again with this folder's editors added.")
+@click.option("--pull-request", is_flag=True, help="With --add: open a pull request even if you may write.")
 @dry_run_option
 @json_option
 def command(
@@ -30,17 +30,17 @@ def command(
     convergebench publish dataset mine --repo NAMESPACE/convergebench --add
     """
     if add and (tag or dry_run):
-        raise click.UsageError("--add makes the next version itself; leave out --tag and --dry-run")
+        raise click.UsageError("--add chooses the version and has no dry run; leave out --tag and --dry-run")
     if add:
         _add(folder, repo, pull_request, as_json)
         return
     from convergebench.dataset_builder.dataset.reader import Reader
-    from convergebench.dataset_builder.publishing import publish as publishing
+    from convergebench.dataset_builder.publishing.publish import publish
     from convergebench.generation.progress import progress_bar
     from convergebench.spaces_app.reporting.write import headline_with_picture
 
     with progress_bar("check", len(Reader(folder).data_files()), "files", as_json) as advance:
-        plan = publishing.publish(
+        plan = publish(
             hub_client(as_json),
             folder,
             repo,
@@ -61,8 +61,8 @@ def _add(folder: Path, repo: str, pull_request: bool, as_json: bool) -> None:
 
     outcome = add(hub_client(as_json), folder, repo, pull_request)
     request = outcome["pull_request"]
-    words = f"proposed at {request}" if request else f"published as {outcome['tag']}"
-    click.echo(json.dumps(outcome) if as_json else f"{repo}: {len(outcome['added'])} files {words}")
+    result = f"proposed at {request}" if request else f"published as {outcome['tag']}"
+    click.echo(json.dumps(outcome) if as_json else f"{repo}: {len(outcome['added'])} files {result}")
 
 
 def _print_plan(version: str, plan: "Plan") -> None:
@@ -74,7 +74,7 @@ def _print_plan(version: str, plan: "Plan") -> None:
     uploads = f"{count_text(len(plan['added']), 'data file')} to upload ({size_text(plan['bytes'])})"
     removed = count_text(len(plan["removed"]), "file")
     lines.append(f"{uploads}, {removed} to delete, {count_text(plan['unchanged'], 'file')} unchanged")
-    lines += [f"left alone: {file} is not a file of this dataset" for file in plan["foreign"]]
+    lines += [f"not changed: {file}, which is not a file of this dataset" for file in plan["foreign"]]
     if plan["commit"]:
-        lines.append("the tag holds exactly this folder: there is nothing to do")
+        lines.append("the tag has exactly these files already: there is nothing to do")
     click.echo("\n  ".join(lines))

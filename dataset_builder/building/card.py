@@ -1,7 +1,7 @@
-"""Writes the card last, so that its counts and digests match the files.
+"""Writes the dataset card, README.md: always after the files, so that its counts and digests match them.
 
-`load_dataset` keys its cache by the folder's name and this card, never by the files: a card that did not
-change would make it return the rows of an earlier build, or those of another folder of the same name.
+`load_dataset` keys its cache by the folder's name and this card, never by the files: with an unchanged
+card it would return the rows of an earlier build, or of another folder of the same name.
 """
 
 import re
@@ -21,25 +21,25 @@ from ..dataset.schema import SPLIT, config_of, hash_file, values_digest
 
 REPO = "convergebench/convergebench"
 PICTURE = "headline.png"
-Headline = tuple[str, bytes]  # the report's, with its picture as PNG
+Headline = tuple[str, bytes]  # of the report, and its picture as PNG
 NOT_PUBLISHED = "Not published yet."
-VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
-# The Hub's identifiers of licences; any other licence is "other" there, and the table of licences names it.
+VERSIONS_PATTERN = r"this card changed\.\n\n(.*?)\n\n## Cite"
+# The Hub's identifiers of licences; any other is "other" on the Hub, and the card's table names it.
 _LICENCES = {"apache-2.0", "cc0-1.0", "cc-by-2.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "gpl-2.0", "mit"}
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"})
 
 
 def write(
     folder: Path,
-    made: Collection[str],
+    rewritten: Collection[str],
     repo: str | None = None,
     versions: str | None = None,
     reader: Reader | None = None,
     headline: Headline | None = None,
 ) -> Path:
-    """Write README.md after these tables were made; its list of versions stays unless it is given.
+    """Write README.md after these tables were rewritten; without `versions` it keeps its list of them.
 
-    The dataset is the folder, unless a reader has more files.
+    Give a `reader` if the folder has only some of the dataset's files.
     """
     import yaml
 
@@ -49,25 +49,26 @@ def write(
     reader = reader or Reader(folder)
     files = [file for name in reader.configs() for file in reader.files(name)]
     entries, replacing = {file: _entry(reader, file) for file in files}, reader.listing[1]
-    # What another command was about to replace stays so.
-    replacing = {file: entry for file, entry in replacing.items() if table_of(file) not in made}
+    # Files that another command was about to replace stay listed as such.
+    replacing = {file: entry for file, entry in replacing.items() if table_of(file) not in rewritten}
     chains, sources = list(reader.rows_of(ChainRow)), list(reader.rows_of(SourceRow))
     folders = editor_folders({row.editor for row in chains})
     meta: Json = yaml.safe_load(head)
-    repo = repo or passage(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
+    repo = repo or search_card(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
     meta |= _licence_fields(sources, repo)
     infos = [_table_info(reader, name, entries) for name in reader.configs()]
     meta["configs"], meta["dataset_info"], sections = (list(part) for part in zip(*infos, strict=True))
     editor = min(folders, default="paint")
+    strips = f"![Strips of a typical test]({PICTURE})"
     values = {
         "repo": repo,
-        "headline": f"**{plain(headline[0])}**\n\n![Strips of a typical test]({PICTURE})\n\n" if headline else "",
+        "headline": f"**{escape(headline[0])}**\n\n{strips}\n\n" if headline else "",
         "totals": _totals(reader, chains, len(sources)),
         "editor": editor,
         "editor_files": f"data/steps/{folders.get(editor, editor)}/*.parquet",
         "configs": "\n\n".join(sections),
         "licences": _licences_table(sources),
-        "versions": versions or passage(folder, VERSIONS) or NOT_PUBLISHED,
+        "versions": versions or search_card(folder, VERSIONS_PATTERN) or NOT_PUBLISHED,
     }
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
@@ -81,11 +82,11 @@ def write(
 def _table_info(
     reader: Reader, name: str, entries: manifest.Entries
 ) -> tuple[dict[str, object], dict[str, object], str]:
-    """What the card's YAML says of a config, in its two places, and the section about it."""
+    """A config's entries under `configs` and `dataset_info` in the card's YAML, and its section of the text."""
     files = reader.files(name)
     footers = [reader.footer(file) for file in files]
     config, rows = config_of(footers[0], name), sum(footer.num_rows for footer in footers)
-    content = digest(files, lambda file: entries[file]["sha256"])
+    content = config_digest(files, lambda file: entries[file]["sha256"])
     download = sum(map(reader.size, files))
     groups = [footer.row_group(group) for footer in footers for group in range(footer.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
@@ -106,19 +107,20 @@ def _table_info(
 
 
 def _entry(reader: Reader, file: str) -> manifest.Entry:
-    """A file whose values are damaged keeps the hash it was written with."""
+    """A file's entry in the manifest. It keeps the hash it was written with, so later damage is noticed."""
     reader.digests(file)
     values = values_digest(reader.footer(file))
     listed = [part[file] for part in reader.listing if part.get(file, {}).get("values") == values]
     return listed[-1] if listed else {"sha256": hash_file(reader.folder / file), "values": values}
 
 
-def digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
+def config_digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
     """One hash for a config: it changes when any of its files does."""
     return sha256("".join(f"{file} {hash_of(file)}\n" for file in files).encode()).hexdigest()
 
 
-def passage(folder: Path, pattern: str) -> str | None:
+def search_card(folder: Path, pattern: str) -> str | None:
+    """What the pattern's group matches in the folder's card, if it has one."""
     path = folder / CARD
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     match = re.search(pattern, text, re.DOTALL)
@@ -155,10 +157,10 @@ def count_text(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def plain(text: str) -> str:
+def escape(text: str) -> str:
     """Escape text that Markdown would take for HTML, links, pictures or code.
 
-    >>> plain('<img src=x> [a](b) & `c`')
+    >>> escape('<img src=x> [a](b) & `c`')
     '&lt;img src=x&gt; &#91;a&#93;(b) &amp; &#96;c&#96;'
     """
     return text.translate(_ESCAPES)
@@ -214,5 +216,5 @@ def _licence_fields(sources: Iterable[SourceRow], repo: str) -> Mapping[str, obj
 
 def _licences_table(sources: Iterable[SourceRow]) -> str:
     titles = ["source", "title", "kind", "origin", "licence", "attribution"]
-    rows = [[_code(row.source), *(plain(row.values[name] or "") for name in titles[1:])] for row in sources]
+    rows = [[_code(row.source), *(escape(row.values[name] or "") for name in titles[1:])] for row in sources]
     return _table(titles, rows)

@@ -2,7 +2,7 @@
 
 https://github.com/PaintBench/PaintBench: the benchmark has TASK/NNN_input.png,
 NNN_answer.png and NNN.json with the instruction; a model's folder has
-TASK/NNNN_output.png. The one right answer is what the round should equal.
+TASK/NNNN_output.png. The benchmark's answer is the chain's reference.
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ _OUTPUT, _INPUT = "_output.png", "_input.png"
 
 
 def find_chains(path: Path, editor: str, benchmark: Path, kind: str | None = None) -> Findings:
-    """A chain of one call for each problem of each task that the model's folder has."""
+    """A chain of one call for each problem that the model answered, in the tasks that its folder has."""
     for folder in (path, benchmark):
         check_folder(folder, "it must hold a folder for each task")
     answers = {
@@ -35,14 +35,14 @@ def find_chains(path: Path, editor: str, benchmark: Path, kind: str | None = Non
         else:
             yield Problem(str(question), f"has no answer in {path / task}", is_note=True)
     for answer in answers.values():
-        yield Problem(str(answer), f"answers no problem of {benchmark}")
+        yield Problem(str(answer), f"answers a problem that {benchmark} does not have")
 
 
 def _chain(question: Path, number: str, answer: Path, editor: str, kind: str | None) -> FoundChain:
     task = question.parent.name
-    words = str(json_file(question.with_name(f"{number}.json"))["instruction"])
+    instruction = str(json_file(question.with_name(f"{number}.json"))["instruction"])
     name = f"{task}-{number}"
-    turn = (number, words, str(answer), answer)
+    turn = (number, instruction, str(answer), answer)
     chain = chain_of_turns("paintbench", name, f"paintbench-{name}", question, [turn], editor, kind)
     program = replace(chain.program, closes=True, category=task, reversibility="exact")
     return replace(chain, source=name, program=program, reference=question.with_name(f"{number}_answer.png"))

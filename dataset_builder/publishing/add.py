@@ -1,7 +1,7 @@
-"""Adds an editor to a published version from the dataset of its run alone: no picture is downloaded, no file rewritten.
+"""Adds editors to a published dataset; no picture is downloaded and no published table is rewritten.
 
-The tables that list it get a further file each. Scores must be comparable,
-so the pictures, suites and floors of both sides have to agree.
+Each table gets one more file. Scores must be comparable, so the pictures,
+suites and floors must be equal in the added and the published dataset.
 """
 
 import math
@@ -24,24 +24,27 @@ from .verify import check_publishable
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-_FLOOR = ("source", "other", "short_side", "metric", "value")
+_FLOOR_COLUMNS = ("source", "other", "short_side", "metric", "value")
 _Rows = list[tuple[Any, ...]]
-_TABLES = ("chains", "editors", "scores")  # that get a further file; steps have a folder for each editor
+_TABLES = ("chains", "editors", "scores")  # get one more file each; `steps` has a folder for each editor
 
 
 def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> dict[str, Any]:
-    """Publish the editors of a dataset folder as the next minor version; where one may not write, as a pull request."""
+    """Publish a dataset folder's editors as the next minor version.
+
+    It becomes a pull request if `pull_request` is set, or if the token may not write.
+    """
     ours = Reader(folder)
     check_publishable(folder)
     remote = hub.read_repo(api, repo, "dataset")
     tags = version_tags([*remote.tags])
     if not tags:
-        raise UserError(f"{repo} has no version that could be added to; publish a dataset there first")
-    where = f"hf://datasets/{repo}@{remote.head}"
+        raise UserError(f"{repo} has no published version yet; publish a dataset there first")
+    address = f"hf://datasets/{repo}@{remote.head}"
     with hub.hub_errors_explained(repo):
-        theirs = Reader(where, api)
+        theirs = Reader(address, api)
         _refuse_differences(ours, theirs)
-        files = _places(ours, theirs)
+        files = _files_to_add(ours, theirs)
         editors, tag = ", ".join(sorted(ours.editors())), next_version(tags[-1], "minor")
         text = version_text(api, repo, tag, [f"the editors {editors} were added"])
         published = api.hf_hub_download(repo, CARD, repo_type="dataset", revision=remote.head)
@@ -51,7 +54,7 @@ def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> di
                 (draft / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, draft / path)
             manifest.expect(draft, {path: {} for path in files})
-            theirs.copied = draft  # what is not in it is read where it is
+            theirs.copied = draft  # files that are not in the draft are read from the Hub
             card.write(draft, {table_of(path) for path in files}, repo, text, theirs)
             additions = {name: draft / name for name in (*files, CARD)}
             url = _commit(api, repo, additions, str(remote.head), tag, pull_request)
@@ -67,22 +70,22 @@ def _refuse_differences(ours: Reader, theirs: Reader) -> None:
     cases = [{*_rows(reader, "chains", "suite", "suite_version", "source")} for reader in (ours, theirs)]
     suites = {case[0] for case in cases[0]}
     if cases[0] != {case for case in cases[1] if case[0] in suites}:
-        raise UserError("the runs are of other suites, versions or pictures; an editor is added to a whole suite")
+        raise UserError("suite, version or pictures are not those published; the editor must run the whole suite")
     if changed := [name for name, digest in pictures[0].items() if pictures[1].get(name) != digest]:
-        raise UserError(f"source {changed[0]} is another picture there")
+        raise UserError(f"source {changed[0]} is a different picture in the published dataset")
     if ours.plain_columns(ours.files("scores")[0]) != theirs.plain_columns(theirs.files("scores")[0]):
-        raise UserError("the scores there have other columns; score with the same metrics and version")
-    _refuse_other_floors(*(_rows(reader, "floors", *_FLOOR) for reader in (ours, theirs)))
+        raise UserError("the published scores have other columns; score with the same metrics and version")
+    _refuse_other_floors(*(_rows(reader, "floors", *_FLOOR_COLUMNS) for reader in (ours, theirs)))
 
 
 def _refuse_other_floors(ours: _Rows, theirs: _Rows) -> None:
-    there = {tuple(key): value for *key, value in theirs}
+    published = {tuple(key): value for *key, value in theirs}
     for *key, value in ours:
-        other = there.get(tuple(key))
+        other = published.get(tuple(key))
         is_close = math.isclose(value or 0, other or 0, rel_tol=1e-3, abs_tol=1e-6)
         if (value is None) != (other is None) or not is_close:
-            values = f"is {value} here and {other} there"
-            raise UserError(f"the floor of {key[3]} on {key[0]} {values}; were weights the same?")
+            values = f"is {value} here and {other} in the published dataset"
+            raise UserError(f"the floor of {key[3]} on {key[0]} {values}; score with the same weights")
 
 
 def _rows(reader: Reader, config: str, *columns: str) -> _Rows:
@@ -91,15 +94,15 @@ def _rows(reader: Reader, config: str, *columns: str) -> _Rows:
     return list(zip(*reader.table(config, columns).to_pydict().values(), strict=True))
 
 
-def _places(ours: Reader, theirs: Reader) -> dict[str, Path]:
-    """Our files, by their paths there."""
+def _files_to_add(ours: Reader, theirs: Reader) -> dict[str, Path]:
+    """Our files, by the paths that they get in the published dataset."""
     files = {file: ours.folder / file for file in ours.files("steps")}
     for config in _TABLES:
         first = len(theirs.files(config))
         for number, file in enumerate(ours.files(config)):
             files[f"data/{config}/{first + number:04d}.parquet"] = ours.folder / file
     if taken := sorted(files.keys() & {*theirs.data_files()}):
-        raise UserError(f"{taken[0]} is there already; give the editor another name")
+        raise UserError(f"{taken[0]} is published already; give the editor another name")
     return files
 
 
@@ -112,9 +115,9 @@ def _commit(
     message = f"{tag}: an editor was added"
     if not pull_request:
         additions = [CommitOperationAdd(path, file) for path, file in sorted(files.items())]
-        words: dict[str, Any] = {"commit_message": message, "repo_type": "dataset", "parent_commit": head}
+        options: dict[str, Any] = {"commit_message": message, "repo_type": "dataset", "parent_commit": head}
         try:
-            commit = api.create_commit(repo, additions, **words).oid
+            commit = api.create_commit(repo, additions, **options).oid
             api.create_tag(repo, tag=tag, revision=commit, repo_type="dataset")
             return None
         except HfHubHTTPError as error:

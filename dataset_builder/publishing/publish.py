@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from convergebench.generation.records import UserError
 
 from ..building import card
-from ..building.card import count_text, plain
+from ..building.card import count_text, escape
 from ..dataset.reader import Reader
 from . import hub
 from .verify import check_publishable, front_matter
@@ -74,7 +74,7 @@ def publish(
 
 
 def _published_files(folder: Path) -> dict[str, Path]:
-    pictures = [card.PICTURE] if card.passage(folder, rf"\(({card.PICTURE})\)") else []
+    pictures = [card.PICTURE] if card.search_card(folder, rf"\(({card.PICTURE})\)") else []
     return {file: folder / file for file in (card.CARD, *pictures, *Reader(folder).data_files())}
 
 
@@ -197,9 +197,9 @@ def version_text(api: "HfApi", repo: str, tag: str, changes: Sequence[str]) -> s
     if "README.md" in remote.files:
         with hub.hub_errors_explained(repo):
             path = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=remote.head))
-        published = card.passage(path.parent, card.VERSIONS) or ""
+        published = card.search_card(path.parent, card.VERSIONS_PATTERN) or ""
     if published.startswith(f"### {tag} "):
         return published
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    words = "\n".join(f"- {plain(word)}" for word in changes)
+    words = "\n".join(f"- {escape(word)}" for word in changes)
     return f"### {tag} ({today})\n\n{words}" + (f"\n\n{published}" if published.startswith("### ") else "")

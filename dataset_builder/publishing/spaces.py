@@ -1,4 +1,4 @@
-"""Publishes the Spaces: one for each metric, and the app; each is self-contained."""
+"""Publishes Spaces: one for each metric, and the app. Each contains all the code that it needs."""
 
 import re
 import tempfile
@@ -18,14 +18,14 @@ from .verify import front_matter
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-_NOT_PUBLISHED = ("__pycache__", ".", "test_")  # beginnings of names
-Published = tuple[str | None, int, int]  # the commit; the files; how many change
+_NOT_PUBLISHED = ("__pycache__", ".", "test_")  # how their names begin
+Published = tuple[str | None, int, int]  # the commit; how many files it has; how many change
 
 
 def publish_metrics(
     api: "HfApi", folder: Path, namespace: str, tag: str | None, dry_run: bool = False
 ) -> dict[str, Published]:
-    """Publish a metric, or each one of a folder, to its Space in a namespace, under one tag."""
+    """Publish a metric's folder, or each metric in a folder, to its Space in the namespace."""
     from importlib.metadata import version
 
     if (folder / f"{folder.resolve().name}.py").exists():
@@ -50,7 +50,7 @@ def publish_metrics(
 
 
 def _metric_files(metric: Path, folder: Path, namespace: str) -> dict[str, Path]:
-    """The files of a metric in this folder; its examples load the metrics of the namespace."""
+    """Write a metric's files into this folder; its card's examples then load from the namespace."""
     namespaced = f'evaluate.load("{namespace}/'.encode()
     files = self_contained(metric)
     for file, data in files.items():
@@ -61,7 +61,7 @@ def _metric_files(metric: Path, folder: Path, namespace: str) -> dict[str, Path]
 
 
 def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str | None]:
-    """The dataset that a Space shows, by default in its newest version; raises if it is not there.
+    """The dataset that a Space shows, by default in its newest version; raises if it is not on the Hub.
 
     `named` is NAMESPACE/NAME[@REVISION], by default `convergebench` in the Space's own namespace.
     """
@@ -81,7 +81,7 @@ def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str 
 def publish_files(
     api: "HfApi", files: Mapping[str, Path], repo: str, tag: str | None, dry_run: bool = False
 ) -> Published:
-    """Publish files as a Space; equal ones are tagged without a commit."""
+    """Publish files as a Space, in one commit; without changes the last commit is tagged."""
     if tag:
         parse_version(tag)
     sdk = front_matter(files["README.md"])[0].get("sdk") if "README.md" in files else None

@@ -24,7 +24,7 @@ from convergebench.generation.store_reader import (
     read_steps,
 )
 
-from ..building.card import CARD, digest
+from ..building.card import CARD, config_digest
 from ..dataset import manifest
 from ..dataset.columns import Config, Values
 from ..dataset.reader import Reader
@@ -258,7 +258,7 @@ def _check_card(folder: Path, reader: Reader) -> None:
         rows = sum(reader.footer(file).num_rows for file in files)
         if infos[name]["splits"][0]["num_examples"] != rows:
             raise UserError(f"the card counts other rows of {name} than the {rows:,} in its files; build again")
-        content = "content sha256 " + digest(files, lambda file: hash_file(folder / file))
+        content = "content sha256 " + config_digest(files, lambda file: hash_file(folder / file))
         if not described[name]["description"].endswith(content):
             raise UserError(f"the files of {name} are not those the card was written for; build again")
 

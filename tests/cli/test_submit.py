@@ -255,11 +255,11 @@ def test_what_was_retried_travels_with_the_submission(made, folder):
     chain = next((made / "run" / "chains").iterdir())
     (chain / ".retried.jsonl").write_text('{"status": "refused"}\n{"status": "failed"}\n')
     try:
-        about = submission.about_runs([made / "run"])
+        facts = submission.facts_of_runs([made / "run"])
     finally:
         (chain / ".retried.jsonl").unlink()
-    (folder / submission.FILE).write_text(json.dumps(submission.read(folder) | about))
-    assert about["retried"] == {chain.name: [{"status": "refused"}, {"status": "failed"}]}
+    (folder / submission.FILE).write_text(json.dumps(submission.read(folder) | facts))
+    assert facts["retried"] == {chain.name: [{"status": "refused"}, {"status": "failed"}]}
     assert json.loads(run("verify", folder, "--sample", 1, "--json").stdout)["retried"] == 2
 
 

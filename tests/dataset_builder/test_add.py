@@ -62,5 +62,5 @@ def test_an_editor_of_somebody_else_is_a_pull_request_that_loads(hub, api, folde
 
 
 def test_a_dataset_without_a_version_is_refused(api, joining):
-    with pytest.raises(UserError, match="no version that could be added to"):
+    with pytest.raises(UserError, match="no published version yet"):
         add(api, joining, REPO)

@@ -111,7 +111,7 @@ def test_an_imported_table_survives_a_rebuild(folder, imported, tmp_path):
         ({"psnr": "PSNR", "editor": "model", "round": "n"}, "row 1: the row has no case; --column case=THEIRS"),
         ({"psnr": "PSNR", "case": "id", "round": "n"}, "row 1: the row has no editor"),
         ({"psnr": "id", "case": "id", "round": "n", "editor": "model"}, "row 1: psnr must be a number, got 'a'"),
-        ({"table": "PSNR", "case": "id", "round": "n", "editor": "model"}, "the name 'table' is not a metric's"),
+        ({"table": "PSNR", "case": "id", "round": "n", "editor": "model"}, "cannot have the name 'table'"),
     ],
 )
 def test_a_table_that_cannot_be_understood_is_refused(folder, tmp_path, columns, says):

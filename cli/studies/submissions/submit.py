@@ -51,7 +51,7 @@ def _make(runs: tuple[Path, ...], out: Path, metrics: str | None, quiet: bool) -
     refuse_strangers_file(out / submission.FILE, submission.is_submission)  # before the slow work
     cb.build(runs, out, quiet=quiet)
     absent = cb.score(out, split_names(metrics), quiet=quiet).absent
-    values = submission.write(out, submission.about_runs(runs))
+    values = submission.write(out, submission.facts_of_runs(runs))
     if wrong := departures(Reader(out).chains(), read_salt()) or submission.check(out):
         raise UserError(f"this would not be accepted: {wrong[0]}")
     counts = {"chains": len(values["chains"]), "files": len(values["files"])}

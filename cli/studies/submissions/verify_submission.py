@@ -73,7 +73,7 @@ def command(
         folder = submissions.fetch(hub_client(as_json), submission, repo, revision)
     salt = read_salt(salt_file)
     wrong = submissions.check(folder) or departures(Reader(folder).chains(), salt)
-    standing, contradictions = submissions.standing(folder, salt)
+    standing, contradictions = submissions.check_challenge(folder, salt)
     wrong = wrong or contradictions
     scored = None if wrong else recompute(folder, seed, None if every else sample, quiet=as_json)
     wrong = scored.wrong if scored else wrong

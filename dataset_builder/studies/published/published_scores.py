@@ -1,4 +1,4 @@
-"""Imports published score tables."""
+"""Imports a table of scores that somebody published into the config `published` of a dataset."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,11 +28,11 @@ _KEY: dict[str, Callable[..., Any]] = {
     "position": whole,
 }
 _PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
-_RESTORED = ("program", "clean", "scene", "degradation")  # what a table of restored pictures may name too
+_RESTORATION = ("program", "clean", "scene", "degradation")  # further columns of a table of restored pictures
 _NAMES = {column.name for column in PUBLISHED.columns}
 _NOT_COMPUTED = "published as 0, declared as not computed"
-_SAME_PSNR = 1e-3  # dB; tables are printed with four digits after the point
-_Row = dict[str, Any]  # of the foreign table under our names
+_PSNR_TOLERANCE = 1e-3  # dB; tables are printed with four digits after the point
+_Row = dict[str, Any]  # of the published table, by our column names
 
 
 def import_scores(
@@ -55,17 +55,17 @@ def import_scores(
     card.refuse_other_folders(folder)
     if not Reader(folder).files("chains"):
         raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
-    foreign = list(_flatten(read_table(table)))
-    texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
-    metrics = _metrics_of(table, foreign, columns, texts)
-    kinds: dict[str, Callable[..., Any]] = {
+    flat_rows = list(_flatten(read_table(table)))
+    texts = (*_PICTURES, *_RESTORATION) if restoration else _PICTURES
+    metrics = _metrics_of(table, flat_rows, columns, texts)
+    types: dict[str, Callable[..., Any]] = {
         **dict.fromkeys(metrics, number),
         **_KEY,
         **dict.fromkeys(texts, text),
     }
-    read = {name: partial(kind, name) for name, kind in kinds.items()}
-    named = [{name: values.get(columns.get(name, name)) for name in read} for values in foreign]
-    rows = _rows_by_step(table, named, read, lambda row: _complete(row, editor, restoration))
+    parsers = {name: partial(parse, name) for name, parse in types.items()}
+    renamed = [{name: values.get(columns.get(name, name)) for name in parsers} for values in flat_rows]
+    rows = _rows_by_step(table, renamed, parsers, lambda row: _complete(row, editor, restoration))
     _check_zeros(table, rows, metrics, zeros, real_zeros)
     chains = _attached_chains(folder, rows)
     origin = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
@@ -73,28 +73,28 @@ def import_scores(
     published = []
     for row in sorted(rows, key=lambda row: [(row[name] is not None, row[name]) for name in _KEY]):
         chain = {"chain": chains.get(_chain_of(row))}
-        published.append(_published(row, metrics, zeros) | origin | chain)
+        published.append(_published_row(row, metrics, zeros) | origin | chain)
     return {
         "file": str(_write(folder, table, metrics, published)),
         "rows": len(published),
         "matched": sum(row["chain"] is not None for row in published),
         "pictures": len({row["image"] for row in published} - {None}),
-        "repeated": len(foreign) - len(published),
+        "repeated": len(flat_rows) - len(published),
         "zeros": sum(str(row["reasons"]).count(_NOT_COMPUTED) for row in published),
     }
 
 
 def _rows_by_step(
     table: Path,
-    foreign: Sequence[Values],
-    read: Mapping[str, Callable[[object], object]],
+    renamed: Sequence[Values],
+    parsers: Mapping[str, Callable[[object], object]],
     complete: Callable[[_Row], _Row],
 ) -> list[_Row]:
-    """The rows with their values checked, one for each step."""
+    """The rows with their values parsed, one for each step."""
     rows: dict[tuple[Any, ...], _Row] = {}
-    for place, values in enumerate(foreign, 1):
+    for place, values in enumerate(renamed, 1):
         try:
-            row = complete({name: read[name](value) for name, value in values.items()})
+            row = complete({name: parsers[name](value) for name, value in values.items()})
         except UserError as error:
             raise UserError(f"{table}, row {place}: {error}") from None
         if rows.setdefault(tuple(row[name] for name in _KEY), row) != row:
@@ -103,7 +103,7 @@ def _rows_by_step(
     return list(rows.values())
 
 
-def _published(row: _Row, metrics: Sequence[str], zeros: Sequence[str]) -> _Row:
+def _published_row(row: _Row, metrics: Sequence[str], zeros: Sequence[str]) -> _Row:
     blank = [name for name in zeros if row[name] == 0]
     reasons = dict.fromkeys(blank, _NOT_COMPUTED)
     reasons |= {name: "not published" for name in metrics if row[name] is None}
@@ -124,6 +124,7 @@ def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Ro
 
 
 def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ()) -> Iterator[Values]:
+    """The innermost objects as rows, with the values of the objects around them."""
     if isinstance(value, list):
         for item in value:
             yield from _flatten(item, above, names)
@@ -153,8 +154,8 @@ def _metrics_of(
     metrics += [name for name in columns if name not in (*METRICS, *_KEY, *texts)]
     for name in metrics:
         if name in _NAMES and name not in METRICS:
-            advice = f"choose another for the column {columns[name]!r}"
-            raise UserError(f"the name {name!r} is not a metric's; {advice}")
+            advice = f"choose another name for the column {columns[name]!r}"
+            raise UserError(f"a metric cannot have the name {name!r}; {advice}")
     if not metrics:
         raise UserError(f"{table} has no metric; map one, such as --column psnr=PSNR; {choices}")
     return metrics
@@ -163,7 +164,7 @@ def _metrics_of(
 def _complete(row: _Row, editor: str | None, restoration: bool) -> _Row:
     row |= {"editor": row["editor"] or editor, "run": row["run"] or 1}
     if restoration:
-        named = filter(None, (row[name] for name in ("image", *_RESTORED)))
+        named = filter(None, (row[name] for name in ("image", *_RESTORATION)))
         row |= {"round": row["round"] or 1, "case": row["case"] or ", ".join(named) or row["editor"]}
     if missing := [name for name in ("editor", "case", "round") if row[name] is None]:
         raise UserError(f"the row has no {missing[0]}; --column {missing[0]}=THEIRS names its column")
@@ -190,11 +191,11 @@ def _chain_of(row: _Row) -> _Chain:
 
 
 def _attached_chains(folder: Path, rows: Iterable[_Row]) -> dict[_Chain, str]:
-    """The dataset's chain for each published one, if its content shows it.
+    """The dataset's chain for each published one that has the same answers.
 
-    Names are not enough: another study of the same cases uses the same names. The
-    answers must have the published hashes, or else the published PSNR in every
-    round; if two chains match, neither counts.
+    Equal names are not enough: another study of the same cases uses the same names. Every
+    round must have the published hash, or without one the published PSNR. If two chains
+    match, neither is used.
     """
     published: dict[_Chain, dict[int, _Row]] = defaultdict(dict)
     for row in rows:
@@ -216,7 +217,7 @@ def _is_same(published: _Row, sha256: str | None = None, psnr: float | None = No
     if published["sha256"] is not None:
         return bool(published["sha256"] == sha256)
     theirs = published.get("psnr")
-    return theirs is not None and psnr is not None and abs(theirs - psnr) <= _SAME_PSNR
+    return theirs is not None and psnr is not None and abs(theirs - psnr) <= _PSNR_TOLERANCE
 
 
 def _answers_by_chain(folder: Path) -> dict[tuple[str, str], dict[int, _Answer]]:

@@ -3,7 +3,7 @@
     submission.json        suites, editors, salts, versions, signatures; hashes of all files and chains
     README.md, data/...    the dataset
 
-In the Hub's dataset it is under submissions/NAME; a pull request adds it.
+On the Hub it is in the folder submissions/NAME of the dataset; a pull request adds it.
 """
 
 import hashlib
@@ -43,15 +43,15 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 # Libraries that affect bytes or numbers.
 _LIBRARIES = ("convergebench", "numpy", "opencv-python-headless", "pillow", "scikit-image", "scipy", "torch")
 _INPUT_ERROR = 1.0  # mean difference in grey levels; versions of a library resize differently
-_NEEDED = ("psnr", "ssim", "edit_applied", "honesty")  # metrics without which there is no rank
+_REQUIRED_METRICS = ("psnr", "ssim", "edit_applied", "honesty")  # a rank needs them
 
 SELF_REPORTED = "self-reported: without a challenge, whoever submits drew the audits"
 
 Description = dict[str, Any]
 
 
-def write(folder: Path, about: Mapping[str, Any] | None = None) -> Description:
-    """Turn a scored dataset into a submission; returns its description. `about` is of its runs."""
+def write(folder: Path, facts: Mapping[str, Any] | None = None) -> Description:
+    """Turn a scored dataset into a submission; returns its description. `facts` come from `facts_of_runs`."""
     refuse_strangers_file(folder / FILE, is_submission)
     reader = Reader(folder)
     if not reader.files("scores"):
@@ -71,7 +71,7 @@ def write(folder: Path, about: Mapping[str, Any] | None = None) -> Description:
         "salts": sorted(
             {str(chain.chain.settings["salt"]) for chain in chains if "salt" in chain.chain.settings}
         ),
-        **(about or {}),
+        **(facts or {}),
         "chains": digests,
         "files": {file: hash_file(folder / file) for file in reader.data_files()},
         "signatures": [json.loads(signature) for signature in signatures],
@@ -82,33 +82,33 @@ def write(folder: Path, about: Mapping[str, Any] | None = None) -> Description:
     return description
 
 
-def about_runs(runs: Sequence[Path]) -> dict[str, dict[str, Any]]:
+def facts_of_runs(runs: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """How each editor that is a user's function was isolated, and the retries of each chain."""
     logs = [log for run in runs for log in sorted(run.glob("chains/*/.retried.jsonl"))]
     return {
         "isolation": {
-            label: kept
+            label: isolation
             for run in runs
-            for label, kept in read_checked(run / "run.json").get("isolation", {}).items()
+            for label, isolation in read_checked(run / "run.json").get("isolation", {}).items()
         },
         "retried": {log.parent.name: [json.loads(line) for line in log.read_text().splitlines()] for log in logs},
     }
 
 
 def retried(folder: Path) -> int:
-    """How many steps were asked again after a refusal or a failure."""
+    """How many steps were retried after a refusal or a failure."""
     return sum(map(len, read(folder).get("retried", {}).values()))
 
 
-def standing(folder: Path, salt: bytes) -> tuple[str, list[str]]:
-    """Whether a submission answers a challenge, and what contradicts that."""
+def check_challenge(folder: Path, salt: bytes) -> tuple[str, list[str]]:
+    """Which challenge a submission answers, if any, and what contradicts that."""
     challenge = records.json_object(salt) or {}
     if "challenge" not in challenge:
         return SELF_REPORTED, []
     description = read(folder)
     submitted = {"editor": description["editors"], "suite": [name for name, _ in description["suites"]]}
     wrong = [
-        f"its {what}s are {', '.join(given)}, and the challenge is for {challenge[what]}"
+        f"its {what}s are {', '.join(given)}, but the challenge is for {challenge[what]}"
         for what, given in submitted.items()
         if given != [challenge[what]]
     ]
@@ -134,9 +134,9 @@ def read(folder: Path) -> Description:
 
 def _name_of(chains: Sequence[FinishedChain], digests: dict[str, str]) -> str:
     folders = sorted(editor_folders({chain.editor for chain in chains}).values())
-    first = folders[0] if len(folders) == 1 else f"{folders[0]}-and-{len(folders) - 1}"
-    whole = hashlib.sha256(canonical(sorted(digests.items())).encode()).hexdigest()
-    return f"{first[:40]}-{chains[0].suite or 'none'}-{whole[:8]}"
+    name = folders[0] if len(folders) == 1 else f"{folders[0]}-and-{len(folders) - 1}"
+    digest = hashlib.sha256(canonical(sorted(digests.items())).encode()).hexdigest()
+    return f"{name[:40]}-{chains[0].suite or 'none'}-{digest[:8]}"
 
 
 def _steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
@@ -156,7 +156,7 @@ def _chain_digests(reader: Reader) -> dict[str, str]:
 
 
 def check(folder: Path) -> list[str]:
-    """One sentence for each failure; later checks are skipped."""
+    """A sentence for each failure of the first check that fails; empty for a correct submission."""
     description, reader = read(folder), Reader(folder)
     for find in (_check_files, _check_dataset, _check_chains, _check_inputs, _check_scores):
         if sentences := list(find(reader, description)):
@@ -184,7 +184,7 @@ def _check_chains(reader: Reader, description: Description) -> Iterator[str]:
     steps = _steps_by_chain(reader)
     for chain in reader.chains():
         if chain.id != chain.chain.id:
-            yield f"chain {chain.id} is not what its id says: its words, settings or picture were changed"
+            yield f"chain {chain.id} does not match its id: its instructions, settings or picture were changed"
         else:
             yield from _check_order(chain, steps[chain.id])
     digests, submitted = _chain_digests(reader), description["chains"]
@@ -208,16 +208,16 @@ def _check_order(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
             owner = f"that of step {seeded_step}" if seeded_step else "not this chain's"
             yield f"{where} its seed is {owner}, so it was not made in this place"
         elif number and steps[number - 1].status not in GOES_ON:
-            yield f"{where} the chain had ended"
+            yield f"{where} the chain had ended before it"
         elif (step.status in PICTURED) != (step.sha256 is not None):
-            yield f"{where} it is {step.status}, which its picture contradicts"
+            yield f"{where} its status {step.status} contradicts its picture"
         else:
             continue
         return
     last = steps[-1].status if steps else "missing"
     ended = "complete" if last in ("input", "ok") else last
     if len(steps) > len(expected) or (last == "ok" and len(steps) < len(expected)) or ended != chain.status:
-        yield f"chain {chain.id} has {len(steps) - 1} steps of {len(expected) - 1} and is called {chain.status}"
+        yield f"chain {chain.id} is {chain.status}, but has {len(steps) - 1} of {len(expected) - 1} steps"
 
 
 def _check_inputs(reader: Reader, _: Description) -> Iterator[str]:
@@ -237,8 +237,8 @@ def _check_inputs(reader: Reader, _: Description) -> Iterator[str]:
 
 
 def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
-    for label, kept in description.get("isolation", {}).items():
-        if kept == "none":
+    for label, isolation in description.get("isolation", {}).items():
+        if isolation == "none":
             yield f"{label} ran in the benchmark's own process; give it as ./mine.py:edit"
             return
     columns = ["chain", "step", "sha256", "status", "signature"]
@@ -255,7 +255,7 @@ def _check_scores(reader: Reader, description: Description) -> Iterator[str]:
 
 
 def _wrong_score(row: Values | None, step: Step, signatures: Sequence[object]) -> str:
-    """What contradicts a step in its row of scores; empty if nothing does."""
+    """What is wrong with a step's row of scores; empty if nothing is."""
     if row is None:
         return "has no row of scores"
     if (row["sha256"], row["status"]) != (step.sha256, step.status):
@@ -263,7 +263,7 @@ def _wrong_score(row: Values | None, step: Step, signatures: Sequence[object]) -
     signature = json.loads(row["signature"])
     if signature not in signatures:
         return "was scored under a signature that the submission does not name"
-    absent = [name for name in _NEEDED if name not in signature]
+    absent = [name for name in _REQUIRED_METRICS if name not in signature]
     if not absent or step.status != "ok":
         return ""
     return f"was scored without {', '.join(absent)}; `convergebench score` computes what is missing"
@@ -280,8 +280,8 @@ def files_to_propose(folder: Path) -> dict[str, Path]:
 def propose(api: "HfApi", folder: Path, repo: str) -> str:
     description = read(folder)
     chains = f"{len(description['chains'])} chains of {', '.join(description['editors'])}"
-    about = f"{chains}, to be checked by `convergebench verify`."
-    return hub.propose(api, repo, files_to_propose(folder), f"Submit {description['name']}", about)
+    summary = f"{chains}, to be checked by `convergebench verify`."
+    return hub.propose(api, repo, files_to_propose(folder), f"Submit {description['name']}", summary)
 
 
 def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Path:
@@ -303,10 +303,10 @@ def unpack(folder: Path, run: Path, standing: str) -> int:
     """Copy the chains of a submission into a run; returns how many are new."""
     reader = Reader(folder)
     chains = reader.chains()
-    of = chains[0]  # all are of one suite
-    header = {"suite": of.suite, "suite_version": of.suite_version, "short_side": of.short_side}
-    apart = standing if standing == SELF_REPORTED else ""
-    editors = {label: replace(info, planned=0, standing=apart) for label, info in reader.editors().items()}
+    first = chains[0]  # all have the same suite
+    header = {"suite": first.suite, "suite_version": first.suite_version, "short_side": first.short_side}
+    standing = standing if standing == SELF_REPORTED else ""  # the others are listed like any run
+    editors = {label: replace(info, planned=0, standing=standing) for label, info in reader.editors().items()}
     open_run(run, header, editors)
     for row in reader.rows_of(SourceRow, ["sha256", "image"]):
         keep_source(run, row.sha256, row.image["bytes"])
