@@ -117,7 +117,7 @@ def test_a_price_is_known_before_a_call_and_without_a_key_none_is_made(ask, vend
         ask(picture())
 
 
-# The models of `rest` are asked in test_editors_rest.py.
+# The models of `rest` are asked in test_editors_hf_rest.py.
 NAMES = [f"{model.vendor} {model.name}" for model in models.all_models() if model.vendor != "rest"]
 
 
