@@ -54,8 +54,6 @@ def test_random_answers_unrelated_pictures(coffee):
     apart = [numpy.square(a - b).mean() ** 0.5 for a, b in itertools.pairwise(answers)]
     assert min(unrelated) > 45
     assert min(apart) > 20
-    likeness = [abs(numpy.corrcoef(answer.mean(2).ravel(), source.mean(2).ravel())[0, 1]) for answer in answers]
-    assert max(likeness) < 0.6
 
 
 @pytest.mark.parametrize(

@@ -277,15 +277,11 @@ def test_gemini_in_one_session_is_sent_the_whole_conversation(conversed, tmp_pat
     assert [step.status for step in steps] == ["ok"] * 3
 
 
-def test_gemini_in_fresh_sessions_keeps_no_signature(conversed):
-    bodies, steps = conversed(2)
-    assert [len(body["contents"]) for body in bodies] == [1, 1]
-    assert not any("signature" in step.details for step in steps)
-
-
 def test_gemini_takes_the_resolutions_of_a_schedule_in_turn(conversed):
     model = "gemini-3-pro-image"
     bodies, steps = conversed(4, model=model, resolution="1K/2K/4K", temperature=0.4)
+    assert [len(body["contents"]) for body in bodies] == [1] * 4, "each in a session of its own"
+    assert not any("signature" in step.details for step in steps)
     assert {body["generationConfig"]["temperature"] for body in bodies} == {0.4}
     assert [body["generationConfig"]["imageConfig"]["imageSize"] for body in bodies] == ["1K", "2K", "4K", "1K"]
     assert [step.details["resolution"] for step in steps] == ["1K", "2K", "4K", "1K"]

@@ -59,9 +59,8 @@ def test_a_smaller_banana100_keeps_seeds_and_resolutions(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "banana100.md").read_text()
     (tmp_path / "small.toml").write_text(page.split("```toml\n")[1].split("```")[0])
     made = plan.make_plan(suites.load(str(tmp_path / "small.toml")))
-    chains = Counter((chain.settings["seed"], chain.settings["temperature"], chain.settings["resolution"])
-                     for chain in made.chains)  # fmt: skip
-    assert chains == {
+    options = ("seed", "temperature", "resolution")
+    assert Counter(tuple(map(chain.settings.get, options)) for chain in made.chains) == {
         ("per-step", None, "2K"): 2,  # a copy and an addition
         ("fixed", None, "2K"): 1,
         ("per-step", 0.0, "2K"): 1,
@@ -84,12 +83,12 @@ def test_a_smaller_banana100_keeps_seeds_and_resolutions(tmp_path):
     ],
 )
 def test_words_say_how_reversible_a_program_is(folder, cycle, name):
-    (folder / "mine.toml").write_text(
-        MINE.replace('["add a yellow umbrella", "remove the yellow umbrella"]', cycle)
-    )
-    program = suites.load(str(folder / "mine.toml")).program("logo")
+    before = '["add a yellow umbrella", "remove the yellow umbrella"]'
+    (folder / "mine.toml").write_text(MINE.replace(before, cycle))
+    suite = suites.load(str(folder / "mine.toml"))
+    program = suite.program("logo")
     assert (program.cycle, program.reversibility) == (tuple(json.loads(cycle)), name)
-    warned = plan.warnings(plan.make_plan(suites.load(str(folder / "mine.toml"))))
+    warned = plan.warnings(plan.make_plan(suite))
     assert any("'logo' is unsure" in sentence for sentence in warned) == ("nicer" in cycle)
 
 
@@ -155,10 +154,7 @@ def test_a_shipped_suite_runs_on_the_pictures_of_a_folder(folder, monkeypatch):
             ("[[program]]", '[[variants]]\nname = "x"\nsedd = 1\n[[program]]'),
             "variant 'x' of suite 'mine' has no",
         ),
-        (
-            ("[[program]]", '[[program]]\nid = "logo"\ncycle = ["add a hat"]\n[[program]]'),
-            "'logo' is given twice",
-        ),
+        (("[[program]]", '[[program]]\nid = "logo"\ncycle = ["hat"]\n[[program]]'), "'logo' is given twice"),
     ],
 )
 def test_what_is_wrong_with_a_file_of_ones_own_is_one_sentence(folder, change, words):
@@ -224,21 +220,20 @@ def test_pictures_are_collected_from_a_dataset(tmp_path, monkeypatch):
     kinds = {"what": datasets.Value("string"), "number": datasets.Value("int64")}
     features = datasets.Features({"photo": datasets.Image(), **kinds})
     datasets.Dataset.from_dict(columns, features).to_parquet(tmp_path / "theirs" / "train.parquet")
-    done = invoke(
-        "sources", "add", "theirs", "--column", "image=photo", "--column", "kind=what", "--out", "mine", "--json"
-    )
+    words = ["theirs", "--column", "image=photo", "--column"]
+    done = invoke("sources", "add", *words, "kind=what", "--out", "mine", "--json")
     assert json.loads(done.stdout) == {"face": 2, "text": 1}
     assert {row.kind for row in suites.load("mine/mine.toml").own_pictures.values()} == {"face", "text"}
 
     refused = {
         ("theirs", "--column", "image=photo"): "give --kind",
         ("theirs",): "theirs has no column 'image', but photo, what, number; give --column image=COLUMN",
-        ("theirs", "--column", "image=photo", "--column", "sort=what"): "no field 'sort'",
+        (*words, "sort=what"): "no field 'sort'",
         ("./photos",): "./photos is neither a folder nor a dataset that can be opened",
     }
-    for words, reason in refused.items():
-        done = invoke("sources", "add", *words, "--out", "other")
+    for given, reason in refused.items():
+        done = invoke("sources", "add", *given, "--out", "other")
         assert (done.exit_code, reason in done.stderr) == (2, True), done.output
-    words = ["--column", "image=photo", "--column", "title=number", "--kind", "scene", "--limit", 10]
-    assert json.loads(invoke("sources", "add", "theirs", *words, "--out", "two", "--json").stdout) == {"scene": 2}
+    words += ["title=number", "--kind", "scene", "--limit", 10, "--out", "two", "--json"]
+    assert json.loads(invoke("sources", "add", *words).stdout) == {"scene": 2}
     assert {row.title for row in suites.load("two/two.toml").own_pictures.values()} == {"7", "8"}

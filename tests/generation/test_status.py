@@ -1,10 +1,7 @@
 """How a run is doing, from its folder alone: while it runs, after it was killed, by shard, and on very many chains."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
+import multiprocessing
 import threading
 import time
 from pathlib import Path
@@ -71,24 +68,16 @@ def test_a_running_run_says_what_runs_and_how_long_it_will_take(tmp_path):
     assert read_status(tmp_path / "run")["whole"]["done"] == 4
 
 
-KILLED = """
-import sys, time
-from pathlib import Path
-from counting import Counting, generate, planned
-made = planned(Counting(Path(sys.argv[1]) / "asked", pause=0.1), rounds=4, runs=1)
-generate(made, Path(sys.argv[1]) / "run", workers=2)
-"""
-
-
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="this system does not say who holds a lock")
 def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
-    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], env=here)
+    made = planned(Counting(tmp_path / "asked", pause=0.1), runs=1)
+    process = multiprocessing.get_context("fork").Process(target=generate, args=(made, tmp_path / "run"))
+    process.start()
     until = time.monotonic() + 60
     while time.monotonic() < until and not list((tmp_path / "run").glob("chains/*/0002.*")):
         time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
     found = read_status(tmp_path / "run")
     assert found["whole"]["running"] == 0
     assert found["whole"]["interrupted"] > 0

@@ -1,18 +1,15 @@
 """The chain store: whole or absent, owned by one process, believed only where its files agree."""
 
 import dataclasses
-import errno
 import hashlib
 import itertools
 import json
-import multiprocessing
 import os
 import shutil
 
 import pytest
 import stores
 from convergebench.generation import pictures, store, store_reader
-from convergebench.generation.files import Locked
 from convergebench.generation.pictures import decode, pixel_hash
 from convergebench.generation.records import Chain, EditorInfo, Program, Source, Step, UserError, canonical
 from PIL import Image
@@ -110,44 +107,6 @@ def test_a_run_of_another_suite_is_refused(run):
     for other in ({"suite": "another"}, {"suite": "test", "short_side": 64}):
         with pytest.raises(UserError, match="holds another run"):
             store.open_run(run, other)
-
-
-def test_a_chain_is_owned_by_one_living_process(run):
-    context = multiprocessing.get_context("fork")
-    ready = context.Event()
-
-    def hold():
-        with store.ChainWriter.open(run, CHAIN):
-            ready.set()
-            multiprocessing.Event().wait()
-
-    owner = context.Process(target=hold)
-    owner.start()
-    assert ready.wait(60)
-    with pytest.raises(Locked, match="is being written by another process"):
-        store.ChainWriter.open(run, CHAIN).__enter__()
-    owner.kill()
-    owner.join()
-    with store.ChainWriter.open(run, CHAIN) as writer:
-        assert writer.steps == []
-
-
-def test_a_full_disk_is_one_sentence_and_the_run_goes_on_later(run, monkeypatch):
-    fill(run, steps=1)
-
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    def step_onto_the_full_disk(patch):
-        with store.ChainWriter.open(run, CHAIN) as writer:
-            patch.setattr(os, "fsync", full)
-            writer.append(Step(2, 2, 1, "Copy it.", "ok", 7), pictures.encode_png(PICTURE), PICTURE.size)
-
-    with monkeypatch.context() as patch, pytest.raises(UserError, match="disk is full; free some space and give"):
-        step_onto_the_full_disk(patch)
-    with store.ChainWriter.open(run, CHAIN) as writer:
-        assert len(writer.steps) in (2, 3)
-        assert writer.picture(-1).size == (8, 8)
 
 
 def test_a_draft_becomes_a_finished_chain_once(run):

@@ -18,7 +18,6 @@ from verbs import invoke
 VALUES = {
     "title": "t", "version": "1", "short_side": 64, "rounds": 2, "runs": 1, "sources": ["coffee"], "programs": ["hat"],
 }  # fmt: skip
-ADDITIONS = ("accessories", "scene objects")
 
 
 @pytest.mark.parametrize("name", suites.names())
@@ -106,28 +105,6 @@ def test_a_source_that_is_not_there_is_refused():
     for id, sentence in (("cofee", "no source 'cofee'"), ("coffee~blurr", "no degraded source 'coffee~blurr'")):
         with pytest.raises(UserError, match=sentence):
             suites.from_values("s", {**VALUES, "sources": [id]})
-
-
-def test_an_addition_names_what_it_shows_and_removes_just_that():
-    added = [one for one in map(programs.get, suites.load("v1").programs) if one.category in ADDITIONS]
-    for program in added:
-        forward, backward = program.cycle
-        thing = program.shows.removeprefix("a ").split(" on the ")[0].split(" in the ")[0].split()[-1]
-        assert forward.startswith("add ")
-        assert backward.startswith("remove ")
-        assert thing in forward
-        assert thing in backward
-    assert len(added) > 20
-
-
-def test_a_cross_edit_takes_back_both_in_one_of_the_two_orders():
-    crossed = [one for one in programs.load().values() if one.category == "cross edits"]
-    for program in crossed:
-        things = [words.split()[-1] if "left" not in words else "chair" for words in program.cycle]
-        first, second, third, fourth = things
-        assert {first, second} == {third, fourth}
-        assert (third == second) == program.id.endswith("nested")
-    assert crossed
 
 
 def test_no_id_is_given_twice():
