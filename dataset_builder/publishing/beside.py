@@ -1,10 +1,12 @@
 """The metric folders that `build` lays beside a dataset, for `evaluate.load` without a network."""
 
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from convergebench.generation.files import locked, remove_unfinished, write_whole
+from convergebench.generation.records import json_object
 from convergebench.metric_modules._evaluate import self_contained
 
 from ..dataset import manifest
@@ -38,14 +40,15 @@ def check(out: Path) -> None:
     manifest.refuse_unlisted(out, in_the_way, "`convergebench build` did not write as they are", advice)
 
 
-def changed_files(out: Path) -> list[str]:
+def changed_files(out: Path) -> Iterator[str]:
     """The files of copied metric folders that were changed or removed since."""
-    return [
-        f"{name}/{file}"
-        for name in _names()
-        for file in sorted(manifest.listed_files(out / name, MANIFEST))
-        if not (out / name / file).is_file() or not manifest.is_as_written(out / name, file)
-    ]
+    for name in _names():
+        listing = out / name / MANIFEST
+        if listing.is_file() and json_object(listing.read_bytes()) is None:
+            yield f"{name}/{MANIFEST}"
+        for file in sorted(manifest.listed_files(out / name, MANIFEST)):
+            if not (out / name / file).is_file() or not manifest.is_as_written(out / name, file):
+                yield f"{name}/{file}"
 
 
 def copy_to(out: Path) -> None:

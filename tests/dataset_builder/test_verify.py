@@ -213,4 +213,9 @@ def test_a_changed_metric_folder_is_set_aside_and_copied(folder):
     assert invoke("build", run, "--out", dataset).exit_code == 0
     assert verify(dataset).exit_code == 0
     assert (dataset / "psnr" / "psnr.py").read_text() != "cut"
+    (dataset / "ssim" / ".manifest.json").write_text("{")
+    assert broken_files(dataset) == ["ssim/.manifest.json"]
+    assert verify(dataset, "--repair").exit_code == 1
+    assert invoke("build", run, "--out", dataset).exit_code == 0
+    assert verify(dataset).exit_code == 0
     assert users_file.read_text() == "theirs"
