@@ -6,6 +6,7 @@ import re
 import runpy
 import sys
 from pathlib import Path
+from unittest import mock
 
 import numpy
 import pytest
@@ -256,21 +257,8 @@ def test_pictures_come_back_from_tensors_unchanged():
     assert numpy.array_equal(numpy.asarray(returned), numpy.asarray(picture))
 
 
-class Adapted:
-    """What a pipeline is told of a LoRA; the weights themselves need peft."""
-
-    def __init__(self):
-        self.told = []
-
-    def load_lora_weights(self, repo, **named):
-        self.told.append((repo, named))
-
-    def set_adapters(self, name, weight):
-        self.told.append((name, weight))
-
-
 def test_a_lora_is_loaded_and_is_part_of_the_identity(monkeypatch):
-    pipeline = Adapted()
+    pipeline = mock.Mock(spec=["load_lora_weights", "set_adapters"])
     with pytest.raises(Unusable, match="takes no LoRA"):
         pipelines._add_lora(object(), "me/keep@abc:0.8")
     monkeypatch.setattr(local_models, "is_installed", lambda module: False)
@@ -278,7 +266,8 @@ def test_a_lora_is_loaded_and_is_part_of_the_identity(monkeypatch):
         pipelines._add_lora(pipeline, "me/keep@abc:0.8")
     monkeypatch.setattr(local_models, "is_installed", lambda module: True)
     pipelines._add_lora(pipeline, "me/keep@abc:0.8")
-    assert pipeline.told == [("me/keep", {"adapter_name": "lora", "revision": "abc"}), ("lora", 0.8)]
+    pipeline.load_lora_weights.assert_called_once_with("me/keep", adapter_name="lora", revision="abc")
+    pipeline.set_adapters.assert_called_once_with("lora", 0.8)
     choice = editors.choose("diffusers:lora=me/keep@abc:0.8", find_out=False)
     assert choice.settings["lora"] == "me/keep@abc:0.8"
     assert "lora" not in editors.choose("diffusers", find_out=False).settings

@@ -45,32 +45,24 @@ def bytes_of(run):
     }
 
 
-def test_the_numbers_are_those_of_score_to_the_last_bit(paint):
+def test_the_numbers_are_those_of_score_and_report_to_the_last_bit(paint):
+    from convergebench.spaces_app.reporting.write import read_analysis
+
     folder, log = paint
     assert log.status == "success"
     dataset_builder.build(folder / "run", folder / "dataset", quiet=True)
     metric_modules.score(folder / "dataset", METRICS, quiet=True)
-    scores = {(row["chain"], row["step"]): row for row in Reader(folder / "dataset").rows("scores")}
+    reader = Reader(folder / "dataset")
+    scores = {(row["chain"], row["step"]): row for row in reader.rows("scores")}
     found = [row for sample in log.samples for row in sample.scores["rounds_kept"].metadata["steps"]]
     assert len(found) == len(scores) == 16
     for row in found:
         assert row == scores[row["chain"], row["step"]]
         assert row["retained_rmse"] is not None
     assert {sample.scores["rounds_kept"].value["rounds_kept"] for sample in log.samples} == {0.0, 2.0}
-
-
-def test_the_headline_is_that_of_the_report(paint):
-    from convergebench.spaces_app.reporting.write import read_analysis
-
-    folder, log = paint
-    dataset_builder.build(folder / "run", folder / "again", quiet=True)
-    metric_modules.score(folder / "again", METRICS, quiet=True)
-    outcomes = [
-        each for group in read_analysis(Reader(folder / "again")).outcomes.values() for each in group["paint"]
-    ]
-    mean = sum(outcome.kept for outcome in outcomes) / len(outcomes)
+    outcomes = [each for group in read_analysis(reader).outcomes.values() for each in group["paint"]]
     kept = next(score for score in log.results.scores if score.name == "rounds_kept")
-    assert kept.metrics["mean"].value == pytest.approx(mean)
+    assert kept.metrics["mean"].value == pytest.approx(sum(each.kept for each in outcomes) / len(outcomes))
     assert "stderr" in kept.metrics
 
 
