@@ -58,14 +58,13 @@ def test_waits_double_with_jitter_and_have_a_longest():
     assert (caller._delay(1, 7.0), caller._delay(1, 3600.0)) == (7.0, 10)  # what the vendor asks for
 
 
-@pytest.mark.parametrize("status", ["ok", "refused"])
-def test_a_call_that_is_answered_keeps_the_circuit_closed(status):
+def test_a_call_that_is_answered_keeps_the_circuit_closed():
     caller = Caller(failures=3)
-    for _ in range(20):
+    for status in ("ok", "refused") * 5:
         for _ in range(2):
             with pytest.raises(Rejected):
                 caller.ask(failing(Rejected("400")))
-        assert caller.ask(lambda: Answer(b"x", status=status)).status == status
+        assert caller.ask(lambda status=status: Answer(b"x", status=status)).status == status
 
 
 def test_stopping_wakes_those_who_wait():
@@ -178,13 +177,9 @@ def lines(run):
     return [{name: value for name, value in line.items() if name != "check"} for line in found]
 
 
-def test_several_processes_bill_no_more_than_their_limit(tmp_path):
-    facts = spending(str(tmp_path), "3", "0")
-    assert facts == {"billed": 1.00, "recorded": 1.00, "kills": 0}
-
-
-def test_killed_processes_bill_no_more_than_their_limit(tmp_path):
-    facts = spending(str(tmp_path), "2", "20")
+def test_several_processes_bill_no_more_than_their_limit_though_some_are_killed(tmp_path):
+    assert spending(str(tmp_path / "calm"), "3", "0") == {"billed": 1.00, "recorded": 1.00, "kills": 0}
+    facts = spending(str(tmp_path / "killed"), "2", "20")
     assert facts["kills"] == 20
     assert facts["recorded"] <= facts["billed"] <= 1.00
 
@@ -212,9 +207,7 @@ def test_a_call_is_in_the_ledger_before_it_is_made(tmp_path):
 def test_an_unsettled_call_counts_as_spent(tmp_path):
     call = Budget(0.05, tmp_path).hold(0.04)[1]
     for _ in range(2):
-        with pytest.raises(
-            UserError, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of \$0.05"
-        ):
+        with pytest.raises(UserError, match=r"\$0.04 is spent, so a call at \$0.04 would pass the limit of"):
             Budget(0.05, tmp_path).hold(0.04)
     with (tmp_path / "ledger" / "calls.jsonl").open("a") as log:
         log.write(json.dumps({"call": call, "settled": 0}) + "\n")
@@ -323,27 +316,17 @@ def test_a_call_that_no_end_of_another_makes_room_for_does_not_wait(tmp_path):
     assert said == ["refused"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{}",
-        "[]",
-        "no",
-        "7",
-        '{"settled":1}',
-        '{"call":"a","intent":1,"settled":1}',
-        '{"call":"a","intent":1,"chek":"x"}',
-        '{"call":"a","settled":-5}',
-        '{"call":"a","intent":NaN}',
-        "\xff",
-    ],
-)
-def test_a_ledger_that_cannot_be_read_lets_no_call_be_made(tmp_path, line):
-    ours = Budget(1.0, tmp_path)
-    with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
-        log.write(line.encode("latin-1") + b"\n")
-    with pytest.raises(UserError, match=r"calls.jsonl, line 2, is not an entry of a ledger"):
-        ours.hold(0.04)
-    (tmp_path / "ledger" / "calls.jsonl").write_bytes(b"")
+def test_a_ledger_that_cannot_be_read_lets_no_call_be_made(tmp_path):
+    lines = ["{}", "[]", "no", "7", '{"settled":1}', '{"call":"a","intent":1,"settled":1}', "\xff"]
+    lines += ['{"call":"a","intent":1,"chek":"x"}', '{"call":"a","settled":-5}', '{"call":"a","intent":NaN}']
+    path = tmp_path / "ledger" / "calls.jsonl"
+    for line in lines:
+        ours = Budget(1.0, tmp_path)
+        whole = path.read_bytes()
+        path.write_bytes(whole + line.encode("latin-1") + b"\n")
+        with pytest.raises(UserError, match=r"calls.jsonl, line 2, is not an entry of a ledger"):
+            ours.hold(0.04)
+        path.write_bytes(whole)
+    path.write_bytes(b"")
     with pytest.raises(UserError, match="calls that were paid for are not in it; restore it"):
         ours.hold(0.04)
