@@ -1,9 +1,8 @@
 """How often editors are accused of knowing what their edits covered: the table of rates in docs/threats.md.
 
-    python tests/red_team/rates.py [--real-chains FOLDER] [--write]
+    python tests/red_team/rates.py [--write]
 
 `paint` draws, each row takes back the same edits in its own way, and sets of cases are drawn from what was measured.
-FOLDER has the chains of published editors, EDITOR/CASE/I0_source.png, I1_forward.png and so on.
 """
 
 import argparse
@@ -40,15 +39,15 @@ FILLERS = {"paint": "paint", "Telea": "telea", "best matching piece": "exemplar"
 Values = dict[str, list[float]]  # what is known in the cases of each picture or chain
 
 
-def _with_noise(of: Callable[[Pixels], Pixels], strength: float) -> Callable[[Pixels], Pixels]:
-    def disguise(original: Pixels) -> Pixels:
-        return of(original) + _chance(original).normal(0, strength, original.shape[:2])[..., None]
-
-    return disguise
-
-
 def _whole(original: Pixels) -> Pixels:
     return original
+
+
+def _with_noise(strength: float, by: int = 1) -> Callable[[Pixels], Pixels]:
+    """One pixel in `by` of 512, and noise."""
+    return lambda original: (
+        _coarse(original, by) + _chance(original).normal(0, strength, original.shape[:2])[..., None]
+    )
 
 
 MEMORY = {  # the disguise, the share of memory, and the guess that is the rest
@@ -56,9 +55,9 @@ MEMORY = {  # the disguise, the share of memory, and the guess that is the rest
     "memory warped by 4 of 512 pixels": (DISGUISES["warped-memory"], 1.0, ""),
     "memory blurred (sigma 3)": (DISGUISES["smeared-memory"], 1.0, ""),
     "noise until fine detail correlates by .7": (DISGUISES["noisy-memory"], 1.0, ""),
-    "one pixel in 8 of 512, with grain": (_with_noise(lambda original: _coarse(original, 8), 6), 1.0, ""),
-    "noise of 40 grey levels on the memory": (_with_noise(_whole, 40), 1.0, ""),
-    "one pixel in 16 of 512, with grain": (_with_noise(lambda original: _coarse(original, 16), 6), 1.0, ""),
+    "one pixel in 8 of 512, with grain": (_with_noise(6, 8), 1.0, ""),
+    "noise of 40 grey levels on the memory": (_with_noise(40), 1.0, ""),
+    "one pixel in 16 of 512, with grain": (_with_noise(6, 16), 1.0, ""),
     "half memory, half MI-GAN": (_whole, 0.5, "MI-GAN"),
     "half memory, half a smooth guess": (_whole, 0.5, "paint"),
     "three tenths memory, the rest MI-GAN": (_whole, 0.3, "MI-GAN"),
@@ -111,10 +110,10 @@ def measured() -> dict[str, Values]:
     return found
 
 
-def published(folder: Path, editor: str) -> Values:
+def published(editor: str) -> Values:
     """By chain: what is known in its rounds."""
     found: Values = defaultdict(list)
-    for case in sorted((folder / editor).iterdir()):
+    for case in sorted((FOLDER / editor).iterdir()):
         steps = [f"I{number}_{way}.png" for number in (1, 2, 3) for way in ("forward", "backward")]
         chain = [pictures.decode_array((case / name).read_bytes()) for name in ("I0_source.png", *steps)]
         for number in (1, 2, 3):
@@ -176,20 +175,17 @@ def table(given: dict[str, Values], found: dict[str, Values]) -> str:
     """Of published editors and of the rows of this file, as Markdown."""
     head = ["", "cases", "mean", f"above {honesty.KNOWN}", *(f"{number} x {cases}" for number, cases in SIZES)]
     rows = [published_cells(f"{PUBLISHED[editor]} (published)", chains) for editor, chains in given.items()]
-    for title, by_source in found.items():
-        rows.append(
-            cells(title, [value for values in by_source.values() for value in values], of_a_unit(by_source))
-        )
+    for title, units in found.items():
+        rows.append(cells(title, [value for values in units.values() for value in values], of_a_unit(units)))
     return "".join("| " + " | ".join(row) + " |\n" for row in (head, ["---"] * len(head), *rows))
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--real-chains", type=Path, default=FOLDER, help="of published editors")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
     remember_all()
-    text = table({editor: published(given.real_chains, editor) for editor in PUBLISHED}, measured())
+    text = table({editor: published(editor) for editor in PUBLISHED}, measured())
     print(text)
     if given.write:
         new_text = f"<!-- rates -->\n{text}<!-- end rates -->\n"

@@ -4,22 +4,19 @@
 
 Twelve pictures at 256 pixels, four of them patterns, and two programs; and two parts of that as small suites. Then
 the honest editors once more, under the audits of 20 salts. Prints the tables, and with --write puts them into
-docs/threats.md. Each editor has a folder of its own, so that a run that was stopped goes on, and only an editor whose
-code has changed is asked again.
+docs/threats.md. A run that was stopped goes on with the editors that are missing, unless their code has changed.
 """
 
 import argparse
-import contextlib
 import dataclasses
 import hashlib
-import inspect
 import re
 import secrets
 import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +39,7 @@ from convergebench.spaces_app.analysis.comparisons import compare_two, outcomes_
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from convergebench.spaces_app.studies.honesty.statistics import honesty
-from red_team.disguises import INNOCENT, NEW, innocent
+from red_team.disguises import INNOCENT, innocent
 from red_team.editors import CHEATS, choice
 
 PATTERNS = ("brick", "bare-boards", "grass", "leaves")
@@ -88,10 +85,6 @@ def audited(chain: Chain, salt: bytes) -> Chain:
     return dataclasses.replace(chain, settings=settings)
 
 
-def draw_salt(salt: bytes, number: int) -> bytes:
-    return hashlib.sha256(b"%s:%d" % (salt, number)).hexdigest().encode()
-
-
 def play(made: plan.Plan, folder: Path, metrics: Sequence[str] = METRICS) -> Reader:
     """Generate, build and score; what was done before stays."""
     if not (folder / "finished").exists():
@@ -112,13 +105,12 @@ def remember(module: Any, name: str, key: Callable[..., Any], most: int = 500) -
     @wraps(function)  # whose keywords are the options of an editor
     def once(*args: Any, **named: Any) -> Any:
         wanted = key(*args, **named)
-        if wanted not in kept:
-            kept[wanted] = function(*args, **named)
-        with contextlib.suppress(KeyError):  # of another thread
-            kept.move_to_end(wanted)
-            if len(kept) > most:
-                kept.popitem(last=False)
-        return kept[wanted] if wanted in kept else function(*args, **named)
+        if (value := kept.pop(wanted, None)) is None:
+            value = function(*args, **named)
+        kept[wanted] = value  # as the latest
+        if len(kept) > most:
+            kept.popitem(last=False)
+        return value
 
     setattr(module, name, once)
 
@@ -126,10 +118,9 @@ def remember(module: Any, name: str, key: Callable[..., Any], most: int = 500) -
 def digest(*values: Any) -> bytes:
     whole = hashlib.blake2b(digest_size=16)
     for value in values:
-        if isinstance(value, np.ndarray):
-            whole.update(repr((value.shape, value.dtype)).encode() + np.ascontiguousarray(value).tobytes())
-        else:
-            whole.update(repr(value).encode())
+        is_array = isinstance(value, np.ndarray)
+        whole.update(repr((value.shape, value.dtype) if is_array else value).encode())
+        whole.update(np.ascontiguousarray(value).tobytes() if is_array else b"")
     return whole.digest()
 
 
@@ -173,21 +164,9 @@ class Studies:
 
 
 def folder_of(out: Path, name: str, about: Sequence[Any]) -> Path:
-    """An editor's folder: another one where its code, or what is asked of it, has changed."""
-    code = []
-    if name in CHEATS:
-        factory, cheat = CHEATS[name], CHEATS[name]()
-        code = [_source(maker) for maker in type(cheat).__mro__[:-1]]
-        partly = isinstance(factory, partial)
-        code += [
-            _source(part) for part in ((*factory.args, *factory.keywords.values()) if partly else (factory,))
-        ]
-        code += [_source(value) for value in vars(cheat).values() if inspect.isfunction(value)]
-    return out / f"{name}-{hashlib.sha256(repr([*code, *about]).encode()).hexdigest()[:8]}"
-
-
-def _source(part: Any) -> str:
-    return inspect.getsource(part) if inspect.isfunction(part) or inspect.isclass(part) else repr(part)
+    """An editor's folder: another one where the code of the editors, or what is asked of them, has changed."""
+    code = [Path(__file__).with_name(file).read_bytes() for file in ("editors.py", "disguises.py")]
+    return out / f"{name}-{digest(*code, *about).hex()[:8]}"
 
 
 def read_salt(out: Path) -> bytes:
@@ -240,21 +219,16 @@ def number(row: dict[str, Any], check: str) -> str:
 
 def table(rows: Sequence[dict[str, Any]], small: dict[str, list[dict[str, Any]]], rounds: int) -> str:
     """The rows as Markdown."""
-    names = {"known": "known", "known_mean": "mean"}
-    head = ["editor", f"kept of {rounds}", "mostly lost to", "marks lost", *names.values(), "outcome", *small]
+    head = ["editor", f"kept of {rounds}", "mostly lost to", "marks lost", "known", "mean", "outcome", *small]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in rows:
         verdict = row["verdicts"].get(honesty.MARKS)
         marks = f"{verdict.value:.0f} of {verdict.cases}" if verdict and verdict.cases else "–"
         reasons = f": {'; '.join(caught(row))}" if caught(row) else ""
-        beside = [
-            outcome(of_one, of_suite)
-            for of_suite in small.values()
-            for of_one in of_suite
-            if of_one["editor"] == row["editor"]
-        ]
-        cells = [row["editor"], f"{row['kept']:.2f}", row["cause"], marks, *(number(row, name) for name in names)]
-        lines.append("| " + " | ".join([*cells, outcome(row, rows) + reasons, *beside]) + " |")
+        beside = [outcome(one, of) for of in small.values() for one in of if one["editor"] == row["editor"]]
+        numbers = [marks, number(row, "known"), number(row, "known_mean")]
+        cells = [row["editor"], f"{row['kept']:.2f}", row["cause"], *numbers, outcome(row, rows) + reasons]
+        lines.append("| " + " | ".join([*cells, *beside]) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -266,7 +240,7 @@ def counts(suites_rows: dict[str, Sequence[dict[str, Any]]]) -> str:
     ]
     for name, rows in suites_rows.items():
         ends = [outcome(row, rows) for row in rows if row["editor"] in CHEATS]
-        honest = [row for row in rows if row["editor"] not in CHEATS and row["editor"] not in MEMORY]
+        honest = [row for row in rows if row["editor"] in HONEST]
         level = sum(end.startswith("level") for end in ends)
         cells = [ends.count("listed apart"), ends.count("below"), level, ends.count(ABOVE)]
         accused = f"{sum(map(bool, map(caught, honest)))} of {len(honest)}"
@@ -274,14 +248,14 @@ def counts(suites_rows: dict[str, Sequence[dict[str, Any]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def accused_in_draws(studies: Studies, asked: Sequence[Any], salt: bytes, names: Sequence[str]) -> dict[str, int]:
+def accused_in_draws(studies: Studies, asked: Sequence[Any], salts: Sequence[bytes]) -> dict[str, int]:
     """By honest editor: in how many draws of the salt it is listed apart."""
-    accused = dict.fromkeys(names, 0)
-    for number in range(DRAWS):
-        ids = {chain.id for chain in red_team_plan(names, *asked, [draw_salt(salt, number)]).chains}
+    accused = dict.fromkeys(HONEST, 0)
+    for salt in salts:
+        ids = {chain.id for chain in red_team_plan(HONEST, *asked, [salt]).chains}
         apart = studies.of(lambda chain, ids=ids: chain.id in ids).apart
-        for name in names:
-            accused[name] += bool(set(apart.get(name, ())) - {UNJUDGED})
+        for name in HONEST:
+            accused[name] += bool({*apart.get(name, ())} - {UNJUDGED})
     return accused
 
 
@@ -290,49 +264,32 @@ def main() -> None:
     options.add_argument("--sources", type=int, default=len(SOURCES), help="so many of the pictures")
     options.add_argument("--programs", type=int, default=2, help="so many of the programs")
     options.add_argument("--rounds", type=int, default=1)
-    options.add_argument("--editor", action="append", help="only this dishonest editor; repeatable")
-    options.add_argument("--honest", action="append", help="only this honest editor; repeatable")
     options.add_argument(
-        "--out", type=Path, default=Path("runs/red-team"), help="where runs and datasets are kept"
+        "--out", type=Path, default=Path("runs/red-team"), help="runs and datasets are kept here"
     )
-    options.add_argument("--finished", action="store_true", help="the table of what earlier runs have finished")
     options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
     remember_all()
     migan._read_weights()  # of a filler: whether it is here is looked up once, so before anything is scored
     salt = read_salt(given.out)
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds
-    salts = [draw_salt(salt, number) for number in range(DRAWS)]
-    readers, missing = [], []
-    honest, new = given.honest or [*HONEST, *MEMORY], [*NEW]
-    cheats = given.editor or [*new, *(name for name in CHEATS if name not in new)]
-    of_draws: list[str] = []
-    for name, drawn in [*((name, salts[:1]) for name in [*honest, *cheats]), *((name, salts) for name in honest)]:
-        is_main = len(drawn) == 1
-        if not is_main and name in MEMORY:
-            continue
-        folder = folder_of(given.out, name, asked) / ("" if is_main else "draws")
-        if given.finished and not (folder / "finished").exists():
-            missing.append(name if is_main else f"{name} in {DRAWS} draws")
-            continue
-        started = time.process_time()
-        made = red_team_plan([name], *asked, drawn)
-        if not is_main:
-            done = {chain.id for chain in red_team_plan([name], *asked, salts[:1]).chains}
-            rest = tuple(chain for chain in made.chains if chain.id not in done)
-            made = dataclasses.replace(made, chains=rest)
-            of_draws.append(name)
-        readers.append((is_main, play(made, folder, METRICS if is_main else ("honesty",))))
-        took = time.process_time() - started
-        done = f"{len(made.chains)} chains, {took:.0f} s"
-        print(f"{time.strftime('%H:%M')} {folder}: {done}", file=sys.stderr, flush=True)
-    studies = Studies(reader for is_main, reader in readers if is_main)
+    salts = [hashlib.sha256(b"%s:%d" % (salt, number)).hexdigest().encode() for number in range(DRAWS)]
+    readers, of_draws = [], []
+    for name in [*HONEST, *MEMORY, *CHEATS]:
+        folder, made = folder_of(given.out, name, asked), red_team_plan([name], *asked, salts[:1])
+        readers.append(play(made, folder))
+        if name in HONEST:
+            done = {chain.id for chain in made.chains}
+            rest = tuple(chain for chain in red_team_plan([name], *asked, salts).chains if chain.id not in done)
+            of_draws.append(play(dataclasses.replace(made, chains=rest), folder / "draws", ("honesty",)))
+        print(f"{time.strftime('%H:%M')} {folder}", file=sys.stderr, flush=True)
+    studies = Studies(readers)
     everything = {f"{given.sources} pictures": lambda chain: True} | {
         name: lambda chain, among=among: chain.source.id in among for name, among in SMALL.items()
     }
     results = {name: result_rows(studies.of(keep)) for name, keep in everything.items()}
     main_rows, *_ = results.values()
-    accused = accused_in_draws(Studies(reader for _, reader in readers), asked, salt, of_draws)
+    accused = accused_in_draws(Studies([*readers, *of_draws]), asked, salts)
     text = counts(results)
     text += f"\nAccused in {DRAWS} draws of the salt: " + ", ".join(f"{name} {n}" for name, n in accused.items())
     text += ".\n\n" + table(main_rows, dict([*results.items()][1:]), given.rounds)
@@ -340,20 +297,12 @@ def main() -> None:
     if given.write:
         page = Path(__file__).parents[2] / "docs" / "threats.md"
         words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds; two parts of it.\n"
-        words += f"Not run: {', '.join(missing)}.\n" if missing else ""
         new_text = f"<!-- red team -->\n{words}\n{text}<!-- end -->\n"
         page.write_text(TABLE.sub(lambda _: new_text, page.read_text(encoding="utf-8")), encoding="utf-8")
-    accused_now = [
-        row["editor"] for rows in results.values() for row in rows if row["editor"] in HONEST and caught(row)
-    ]
-    if accused_now or any(accused.values()):
+    judged = [(row, rows) for rows in results.values() for row in rows]
+    if any(accused.values()) or any(row["editor"] in HONEST and caught(row) for row, _ in judged):
         raise SystemExit("an honest editor is accused")
-    ranked = [
-        row["editor"]
-        for rows in results.values()
-        for row in rows
-        if row["editor"] in CHEATS and row["rank"] and outcome(row, rows) == ABOVE
-    ]
+    ranked = [row["editor"] for row, rows in judged if row["rank"] and outcome(row, rows) == ABOVE]
     if ranked:
         raise SystemExit(f"ranked at or above {LEVEL}: {', '.join(ranked)}")
 
