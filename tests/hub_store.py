@@ -1,5 +1,6 @@
 """What a Hub keeps: repositories of immutable revisions, as git would, with large files by their sha256."""
 
+import base64
 import hashlib
 import json
 import threading
@@ -64,11 +65,9 @@ class Repo:
         return self.commits[oid]
 
     def history(self, revision: str) -> list[Commit]:
-        commit: Commit | None = self.at(revision)
-        found = []
-        while commit:
-            found.append(commit)
-            commit = self.commits.get(commit.parent) if commit.parent else None
+        found = [self.at(revision)]
+        while parent := found[-1].parent:
+            found.append(self.commits[parent])
         return found
 
 
@@ -122,11 +121,7 @@ class Store:
 
     def commit(self, repo: Repo, revision: str, lines: list[dict], pull_request: bool = False) -> Commit:
         """Apply one ndjson commit, whole or not at all, to the branch or to a new pull request."""
-        import base64
-
         with self.lock:
-            if revision not in repo.branches:
-                raise Refusal(404, f"Invalid rev id: {revision}", "RevisionNotFound")
             head = repo.at(revision)
             title, message = "", ""
             files = dict(head.files)
@@ -142,12 +137,7 @@ class Store:
                     case "lfsFile":
                         files[value["path"]] = self.pointer(value["oid"], value["size"])
                     case "deletedFile":
-                        if value["path"] not in files:
-                            raise Refusal(404, "A file with this name doesn't exist", "EntryNotFound")
                         del files[value["path"]]
-                    case "deletedFolder":
-                        prefix = value["path"].rstrip("/") + "/"
-                        files = {path: file for path, file in files.items() if not path.startswith(prefix)}
                     case other:
                         raise Refusal(400, f"unknown operation {other!r}")
             if pull_request:
