@@ -1,5 +1,6 @@
 """Whoever runs the parts, and wherever they die, the dataset and its scores are the same to the byte."""
 
+import functools
 import json
 import os
 import random
@@ -13,7 +14,7 @@ from types import SimpleNamespace
 import cluster
 import pytest
 import scored
-from convergebench import dataset_builder, generation, metric_modules
+from convergebench import generation, metric_modules
 from convergebench.cli._shared import _parse_arguments
 from convergebench.generation.cluster import _raised_if_killed, launch_of
 from convergebench.generation.records import UserError
@@ -31,27 +32,20 @@ def cache(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return scored.runs(tmp_path_factory.mktemp("clean") / "run")
-
-
-@pytest.fixture(scope="module")
-def clean(run):
-    dataset_builder.build(run, run.parent / "dataset", quiet=True)
-    return run.parent / "dataset"
+def clean(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clean")
+    return scored.built(scored.runs(folder / "run"), folder / "dataset")
 
 
 @pytest.fixture(scope="module")
 def alone(clean, cache, tmp_path_factory):
-    """What one process makes of it with these metrics: `alone(ASKED)`."""
-    made = {}
+    """What one process makes of it with these metrics: `alone(*ASKED)`."""
 
-    def scores(asked):
-        if tuple(asked) not in made:
-            folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
-            metric_modules.score(folder, asked, device="cpu", quiet=True)
-            made[tuple(asked)] = content(folder)
-        return made[tuple(asked)]
+    @functools.cache
+    def scores(*asked):
+        folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
+        metric_modules.score(folder, asked, device="cpu", quiet=True)
+        return content(folder)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
@@ -74,7 +68,7 @@ def test_parts_in_any_order_are_used_by_the_plain_command(dataset, alone):
     for part in ("2/3", "0/3", "1/3"):
         assert metric_modules.score(dataset, asked, device="cpu", shard=part, quiet=True).chains
     assert metric_modules.score(dataset, asked, device="cpu", quiet=True).images == 0
-    assert content(dataset) == alone(asked)
+    assert content(dataset) == alone(*asked)
     assert not (dataset / results.FOLDER).exists()
 
 
@@ -96,7 +90,7 @@ def test_a_part_that_died_resumes(dataset, alone, monkeypatch):
     again = metric_modules.score(dataset, asked, device="cpu", shard="0/2", quiet=True)
     assert again.chains + 3 + metric_modules.score(dataset, asked, device="cpu", quiet=True).chains == CHAINS
     assert again.chains
-    assert content(dataset) == alone(asked)
+    assert content(dataset) == alone(*asked)
 
 
 def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
@@ -130,15 +124,9 @@ def test_what_an_executor_lacks_is_one_sentence(tmp_path, executor, tasks, argum
 
 
 def test_an_argument_is_json_where_it_can_be():
-    parsed = _parse_arguments(
-        None, None, ["partition=cpu", "cpus_per_task=4", "time=04:00:00", 'sbatch_args={"account": "me"}']
-    )
-    assert parsed == {
-        "partition": "cpu",
-        "cpus_per_task": 4,
-        "time": "04:00:00",
-        "sbatch_args": {"account": "me"},
-    }
+    words = ["partition=cpu", "cpus_per_task=4", "time=04:00:00", 'sbatch_args={"account": "me"}']
+    named = {"partition": "cpu", "cpus_per_task": 4, "time": "04:00:00", "sbatch_args": {"account": "me"}}
+    assert _parse_arguments(None, None, words) == named
 
 
 def test_a_replaced_pool_worker_counts_as_killed(monkeypatch):
@@ -185,15 +173,14 @@ def assert_continued(earlier, later):
 @pytest.mark.slow
 def test_eight_local_tasks_make_the_files_of_one_process(dataset, alone, tmp_path):
     command, earlier = scoring(dataset, "--executor", "local", "--tasks", "8"), {}
-    for chains in [*sorted(random.Random(7).sample(range(1, CHAINS - 1), 3)), None]:
+    for chains in sorted(random.Random(7).sample(range(1, CHAINS - 1), 3)):
         with (tmp_path / "log").open("a") as log:
-            status = cluster.ended_or_killed(command, ONE_THREAD, log, dataset, chains)
-        assert (status == 0) == (chains is None), (tmp_path / "log").read_text()
-        if chains is not None:
-            later = whole_lines(dataset)
-            assert_continued(earlier, later)
-            earlier = later
-    assert content(dataset) == alone(ASKED)
+            assert cluster.ended_or_killed(command, ONE_THREAD, log, dataset, chains)
+        later = whole_lines(dataset)
+        assert_continued(earlier, later)
+        earlier = later
+    subprocess.run(command, env=os.environ | ONE_THREAD, check=True)
+    assert content(dataset) == alone(*ASKED)
     assert not (tmp_path / ".tasks").exists()
 
 
@@ -216,7 +203,7 @@ def test_a_killed_task_does_not_hang_the_others(dataset, alone, tmp_path):
         "the process of a task was killed; give the same command again to go on" in (tmp_path / "log").read_text()
     )
     subprocess.run(command, env=env, check=True)
-    assert content(dataset) == alone(ASKED)
+    assert content(dataset) == alone(*ASKED)
 
 
 @pytest.mark.slow
@@ -232,7 +219,7 @@ def test_slurm_makes_the_files_of_one_process(dataset, alone, tmp_path):
     earlier = whole_lines(dataset)
     assert sum(text.count('"chain"') for text in earlier.values()) < CHAINS
     subprocess.run(command, env=env, check=True)
-    assert content(dataset) == alone(ASKED)
+    assert content(dataset) == alone(*ASKED)
     before_merging = max((programs / "seen").glob("*/.scoring"), key=lambda path: int(path.parent.name))
     assert_continued(earlier, whole_lines(before_merging.parent))
 
@@ -246,34 +233,23 @@ def generating(folder, *options):
 
 
 @pytest.mark.slow
-def test_a_killed_slurm_run_makes_the_files_of_one_process(tmp_path):
-    one, four = tmp_path / "one", tmp_path / "four"
+@pytest.mark.parametrize("executor", ["local", "slurm"])
+def test_a_killed_run_makes_the_files_of_one_process(executor, tmp_path):
+    one, many, programs = tmp_path / "one", tmp_path / "many", cluster.slurm(tmp_path / "programs")
     generation.generate(**DEMO, out=one)
-    programs = cluster.slurm(tmp_path / "programs")
-    (programs / "watch").write_text(str(four))
+    (programs / "watch").write_text(str(many))
     (programs / "kills").write_text("6 3")
-    command = generating(four, "--executor", "slurm", "--tasks", "4", "--executor-arg", "partition=cpu")
+    command = generating(many, "--executor", executor, "--tasks", "4", "--executor-arg", "partition=cpu")
     env = os.environ | ONE_THREAD | {"PATH": f"{programs}:{os.environ['PATH']}"}
+    if executor == "local":
+        command, kill = command[:-2], 5
+        with (tmp_path / "log").open("w") as log:
+            assert cluster.ended_or_killed(command, env, log, many, kill, cluster.chains_generated)
+    else:
+        subprocess.run(command, env=env, check=True)
+    done = {path: path.stat().st_mtime_ns for path in many.glob("chains/*/done.json")}
     subprocess.run(command, env=env, check=True)
-    done = {path: path.stat().st_mtime_ns for path in four.glob("chains/*/done.json")}
-    subprocess.run(command, env=env, check=True)
-    assert 0 < len(done) < len(list(four.glob("chains/*/done.json"))) == len(list(one.glob("chains/*")))
+    assert 0 < len(done) < len(list(one.glob("chains/*")))
     assert {path: path.stat().st_mtime_ns for path in done} == done
-
-
-@pytest.mark.slow
-def test_a_killed_run_by_tasks_makes_the_files_of_one_process(tmp_path):
-    one, eight = tmp_path / "one", tmp_path / "eight"
-    generation.generate(**DEMO, out=one)
-    process = subprocess.Popen(generating(eight, "--executor", "local", "--tasks", "8"), start_new_session=True)
-    while len(list(eight.glob("chains/*/done.json"))) < 5:
-        assert process.poll() is None
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    done = {path: path.stat().st_mtime_ns for path in eight.glob("chains/*/done.json")}
-    outcome = generation.generate(**DEMO, out=eight, executor="local", tasks=8)
-    assert outcome.already == len(done) < len(list(one.glob("chains/*")))
-    assert {path: path.stat().st_mtime_ns for path in done} == done
-    for run in (one, eight):
-        dataset_builder.build(run, tmp_path / f"dataset of {run.name}", quiet=True)
-    assert content(tmp_path / "dataset of one") == content(tmp_path / "dataset of eight") != {}
+    datasets = [scored.built(run, tmp_path / f"dataset of {run.name}") for run in (one, many)]
+    assert content(datasets[0]) == content(datasets[1]) != {}
