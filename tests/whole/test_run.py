@@ -94,11 +94,11 @@ def test_bad_arguments_are_reported_before_anything_is_stored(here, monkeypatch,
     assert not (here / "bench").exists()
 
 
-@pytest.mark.parametrize(("line", "words"), [("round = 3", "no field round"), ('rounds = "3"', "for rounds")])
-def test_a_wrong_line_of_the_config_is_refused(here, line, words):
-    (here / "bench.toml").write_text(f'editor = "jpeg"\n{line}\n')
-    result = run("--config", "bench.toml")
-    assert (result.exit_code, words in result.stderr) == (2, True)
+def test_a_wrong_line_of_the_config_is_refused(here):
+    for line, words in (("round = 3", "no field round"), ('rounds = "3"', "for rounds")):
+        (here / "bench.toml").write_text(f'editor = "jpeg"\n{line}\n')
+        result = run("--config", "bench.toml")
+        assert (result.exit_code, words in result.stderr) == (2, True)
 
 
 def test_a_run_without_answers_exits_with_the_first_reason(here):
@@ -123,14 +123,13 @@ def test_equal_reasons_are_given_once_with_an_install_command(tmp_path, monkeypa
 
 
 def test_a_typed_functions_id_depends_only_on_its_code():
-    scope = {}
-    exec("def edit(image, instruction):\n    return image if instruction in {'a', 'b'} else None", scope)  # noqa: S102
+    scope, source = {}, "def edit(image, instruction):\n    return image if instruction in {'a', 'b'} else None"
+    exec(source, scope)  # noqa: S102
     exec("def other(image, instruction):\n    return None", scope)  # noqa: S102
     first, other = (own_editor.version_of(scope[name]) for name in ("edit", "other"))
     assert first != other
     code = "import sys; exec(sys.argv[1])\nfrom convergebench.generation.own import editor as own_editor\n"
     code += "print(own_editor.version_of(edit))"
-    source = "def edit(image, instruction):\n    return image if instruction in {'a', 'b'} else None"
     for seed in "12":
         words = [sys.executable, "-c", code, source]
         printed = subprocess.check_output(words, text=True, env={"PYTHONHASHSEED": seed, "PATH": ""})
@@ -154,7 +153,6 @@ def test_measure_compares_files_and_folders(tmp_path):
 
 
 def test_every_command_is_a_function():
-    assert {row["name"] for row in cb.list_suites()} >= {"smoke", "demo"}
     with pytest.raises(UserError, match="metric with weights"):
         cb.weights("psnr")
     with pytest.raises(TypeError):
@@ -234,10 +232,7 @@ def test_a_run_killed_five_times_asks_nothing_twice(here):
         assert stored
     before = len(asked())
     assert run_whole("killed") == rows
-    assert not repeated
-    assert len(asked()) == before, "all answers were there"
-    pictures = [
-        {name: value for name, value in digest(here / out / "runs/smoke").items() if name.endswith(".png")}
-        for out in ("whole", "killed")
-    ]
-    assert pictures[0] == pictures[1]
+    assert (repeated, len(asked())) == ([], before), "all answers were there"
+    whole, killed = (digest(here / out / "runs/smoke") for out in ("whole", "killed"))
+    names = {name for name in whole | killed if name.endswith(".png")}
+    assert {name: whole.get(name) for name in names} == {name: killed.get(name) for name in names}
