@@ -37,13 +37,9 @@ def test_every_block_of_python_is_a_file():
 
 
 def test_the_editor_is_listed_and_ranked_by_its_role(copy):
-    [listed_editor] = [
-        row for row in json.loads(copy.verb("list", "editors", "--json")) if row["name"] == "upside"
-    ]
-    assert (
-        listed_editor["about"] == "Rotates its input by half a turn or another angle, whatever the instruction."
-    )
-    assert listed_editor["options"] == {"angle": 180}
+    [listed] = [row for row in json.loads(copy.verb("list", "editors", "--json")) if row["name"] == "upside"]
+    assert listed["about"] == "Rotates its input by half a turn or another angle, whatever the instruction."
+    assert listed["options"] == {"angle": 180}
     rows = json.loads((copy.work / "report" / "leaderboard.json").read_text())["rows"]
     roles = {row["editor"]: row["role"] for row in rows}
     assert roles["upside:angle=90"] != roles["paint"] == "editors"
@@ -59,8 +55,7 @@ def test_the_policy_is_listed_and_compared_with_the_editor_alone(copy):
     assert (row["editor"], row["policy"], row["by"]) == ("paint", "dimmed:by=0.2", "all tests")
     assert row["gained"] <= 0
     assert {part["by"].split(":")[0] for part in parts} == {"by kind", "by category"}
-    assert "What makes it last" in (copy.work / "report" / "index.html").read_text()
-    words = (
+    words = [
         "plan",
         "--suite",
         "smoke",
@@ -71,7 +66,7 @@ def test_the_policy_is_listed_and_compared_with_the_editor_alone(copy):
         "--policy",
         "dimmed:by=0.2",
         "--json",
-    )
+    ]
     [planned] = json.loads(copy.verb(*words))["editors"]
     assert (planned["editor"], planned["calls"]) == ("paint+dimmed:by=0.2", 2 * row["cases"])
     board = """from convergebench.spaces_app.space import headline, served_dataset
@@ -91,19 +86,20 @@ def test_the_program_is_planned_for_the_pictures_it_fits(copy):
 def test_the_metric_is_scored_and_explained_and_drawn(copy):
     rows = pq.read_table(copy.work / "data" / "data" / "scores").to_pylist()
     rows = [row for row in rows if row["status"] == "ok"]
-    assert all(row["mean_colour"] >= 0 for row in rows)
-    assert {row["retained_mean_colour"] is not None for row in rows} == {True}
+    assert all(row["mean_colour"] >= 0 and row["retained_mean_colour"] is not None for row in rows)
     floors = pq.read_table(copy.work / "data" / "data" / "floors").to_pylist()
     assert "mean_colour" in {row["metric"] for row in floors}
     assert "distance of the mean colours in grey levels" in (copy.work / "data" / "README.md").read_text()
-    assert "Mean colour" in (copy.work / "report" / "index.html").read_text()
 
 
 def test_the_statistic_has_its_files_and_its_place_on_the_page(copy):
     rows = json.loads((copy.work / "report" / "tables.json").read_text())["first_losses"]["rows"]
     assert {row["editor"] for row in rows} == EDITORS
     assert all(0 <= row["lost"] <= 1 for row in rows)
-    assert "Lost in the first round" in (copy.work / "report" / "index.html").read_text()
+    page = (copy.work / "report" / "index.html").read_text()
+    assert [
+        title for title in ("Lost in the first round", "What makes it last", "Mean colour") if title not in page
+    ] == []
 
 
 def test_the_tab_is_on_the_page_of_the_space_in_its_place(copy):

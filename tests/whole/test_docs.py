@@ -5,38 +5,32 @@ import runpy
 import tomllib
 from pathlib import Path
 
-import pytest
-from verbs import invoke
+from size import HOUSE, files_of
 
-HOUSE = Path(__file__).parents[2]
 README = (HOUSE / "README.md").read_text()
 WRITE = runpy.run_path(str(HOUSE / "docs" / "write.py"))
 
 
-@pytest.mark.parametrize(("page", "write"), [("commands", "commands"), ("words", "glossary"), ("api", "api")])
-def test_a_generated_page_is_up_to_date(page, write):
-    assert (HOUSE / "docs" / f"{page}.md").read_text() == WRITE[write](), "run `python docs/write.py`"
+GENERATED = {"docs/commands.md": "commands", "docs/words.md": "glossary", "docs/api.md": "api"}
+TABLES = {  # page, table, and what writes it
+    ("docs/editors.md", "models"): "hosted_editors",
+    ("docs/banana100.md", "no-reference"): "no_reference_metrics",
+    ("docs/import.md", "columns"): "imported_columns",
+    ("README.md", "costs"): "costs",
+}
 
 
-@pytest.mark.parametrize(
-    ("page", "table", "write"),
-    [
-        ("docs/editors.md", "models", "hosted_editors"),
-        ("docs/banana100.md", "no-reference", "no_reference_metrics"),
-        ("docs/import.md", "columns", "imported_columns"),
-        ("README.md", "costs", "costs"),
-    ],
-)
-def test_a_table_is_up_to_date(page, table, write):
-    text = (HOUSE / page).read_text()
-    assert WRITE["put"](text, table, WRITE[write]()) == text, "run `python docs/write.py`"
+def test_what_is_generated_is_up_to_date():
+    for page, write in GENERATED.items():
+        assert (HOUSE / page).read_text() == WRITE[write](), "run `python docs/write.py`"
+    for (page, table), write in TABLES.items():
+        text = (HOUSE / page).read_text()
+        assert WRITE["put"](text, table, WRITE[write]()) == text, "run `python docs/write.py`"
 
 
-def test_the_readme_is_short_and_opens_with_the_two_commands():
+def test_the_readme_is_short_and_its_picture_small():
     assert len(README.splitlines()) <= 170
-    opening = README.split("## ")[0]
-    assert opening.index("make demo") < opening.index("make test")
-    [picture] = re.findall(r"!\[[^]]{20,}\]\((docs/[\w-]+\.webp)\)", opening)
+    [picture] = re.findall(r"!\[[^]]{20,}\]\((docs/[\w-]+\.webp)\)", README.split("## ")[0])
     assert (HOUSE / picture).stat().st_size < 300_000
 
 
@@ -49,7 +43,6 @@ def test_every_picture_and_page_that_is_linked_is_there():
 def test_the_version_is_one_everywhere():
     version = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["version"]
     assert f"version: {version}" in (HOUSE / "CITATION.cff").read_text()
-    assert version in invoke("--version").output
 
 
 def test_no_file_names_a_secret_a_machine_or_a_tracker():
@@ -63,6 +56,7 @@ def test_no_file_names_a_secret_a_machine_or_a_tracker():
 
 
 ARCHITECTURE = (HOUSE / "docs" / "architecture.md").read_text()
+ROOMS = ("generation/", "dataset_builder/", "metric_modules/", "spaces_app/", "harness/", "cli/")
 # Calls that only one file may contain, and that file.
 ONE_FILE = {
     "Image.open(": "generation/pictures.py",
@@ -71,11 +65,6 @@ ONE_FILE = {
     "filelock.FileLock(": "generation/files.py",
     "step_down(table)": "metric_modules/halflife/comparison.py",
 }
-
-
-def rooms_files():
-    for room in ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli"):
-        yield from (path for path in sorted((HOUSE / room).rglob("*.py")) if not path.is_symlink())
 
 
 def test_every_file_that_the_architecture_names_is_there():
@@ -88,5 +77,5 @@ def test_every_file_that_the_architecture_names_is_there():
 def test_each_rule_has_one_owner_file():
     for call, file in ONE_FILE.items():
         assert f"`{file}`" in ARCHITECTURE
-        files = {path.relative_to(HOUSE).as_posix() for path in rooms_files() if call in path.read_text()}
-        assert files == {file}, call
+        files = [name for name in files_of(*ROOMS) if name.endswith(".py") and call in (HOUSE / name).read_text()]
+        assert files == [file], call

@@ -71,10 +71,8 @@ def promised(code):
 def test_every_block_says_its_language():
     languages = {"python", "sh", "toml", "yaml", "html", "js", *READ_ONLY}
     for page in (*PAGES, *CARDS):
-        for block in blocks(page):
-            assert block.language in languages, f"{page}: ```{block.language} before {block.code[:40]!r}"
-    for page in CARDS:
-        assert {block.language for block in blocks(page)} == {"python"}, page
+        of_page = {"python"} if page in CARDS else languages
+        assert {block.language for block in blocks(page)} <= of_page, page
 
 
 def test_python_of_readme_and_card_prints_what_it_promises(place, tmp_path):
@@ -86,10 +84,9 @@ def test_python_of_readme_and_card_prints_what_it_promises(place, tmp_path):
     card = [block.code for block in blocks(CARD, text) if block.language == "python"]
     assert len(card) == len([block for block in blocks(CARD) if block.language == "python"])
     card[0] += "\nprint(steps.num_rows, chains.num_rows, next(iter(stream))['status'])"
-    (tmp_path / "convergebench").mkdir()
-    (tmp_path / "convergebench" / "convergebench").symlink_to(
-        place / "convergebench"
-    )  # the name the card gives it
+    named = tmp_path / "convergebench" / "convergebench"  # the name the card gives it
+    named.parent.mkdir()
+    named.symlink_to(place / "convergebench")
     lines = printed([(place, readme), (tmp_path, card)], tmp_path / "home")
     assert lines[: len(readme)] == [promised(code) for code in readme]
     assert lines[len(readme)] == ["12 4 input"]
@@ -131,15 +128,11 @@ def check_accelerate(words):
 
 
 def check_inspect(words):
-    """The task is the one that is registered, and takes what it is given; inspect-ai itself may not be here."""
-    [task] = [
-        node
-        for node in ast.parse((HOUSE / "harness" / "inspect_task.py").read_text()).body
-        if isinstance(node, ast.FunctionDef)
-        and any(getattr(each, "id", "") == "task" for each in node.decorator_list)
-    ]
+    """The task takes what it is given; inspect-ai itself may not be here."""
+    tree = ast.parse((HOUSE / "harness" / "inspect_task.py").read_text())
+    tasks = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if words[0] != "view":
-        assert words[:2] == ["eval", f"convergebench/{task.name}"]
+        task = tasks[words[1].removeprefix("convergebench/")]
         assert words[words.index("--model") + 1].startswith("convergebench/")
         given = {words[place + 1].partition("=")[0] for place, word in enumerate(words) if word == "-T"}
         assert given <= {argument.arg for argument in task.args.args}

@@ -21,7 +21,6 @@ PYPROJECT = tomllib.loads((HOUSE / "pyproject.toml").read_text())
 def test_every_distribution_is_pinned():
     lines = [line for line in (HOUSE / "constraints.txt").read_text().splitlines() if line and line[0] != "#"]
     assert all(line.count("==") == 1 for line in lines)
-    assert "torch==2.13.0" in lines
     pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
     assert "torchvision" not in pinned
     extras = PYPROJECT["project"]["optional-dependencies"].values()
@@ -36,26 +35,20 @@ def wheel(tmp_path_factory):
 
 
 def test_the_wheel_holds_every_file_and_requires_no_torch(wheel):
-    held = set(zipfile.ZipFile(wheel).namelist())
+    archive = zipfile.ZipFile(wheel)
+    held = set(archive.namelist())
     for room in ROOMS:
         for path in (HOUSE / room).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"convergebench/{path.relative_to(HOUSE).as_posix()}" in held
         assert f"convergebench/{room}/py.typed" in held
-    assert "convergebench/__main__.py" in held
-    assert "convergebench/__init__.py" in held
-    archive = zipfile.ZipFile(wheel)
-    [name] = [name for name in archive.namelist() if name.endswith("METADATA")]
-    lines = archive.read(name).decode().splitlines()
-    assert sum(line.startswith("Project-URL: ") for line in lines) >= 2
-    base = {
-        re.match(r"[\w-]+", line.split()[1])[0]
-        for line in lines
-        if line.startswith("Requires-Dist") and ";" not in line
-    }
+    assert {"convergebench/__main__.py", "convergebench/__init__.py"} <= held
+    [name] = [name for name in held if name.endswith("METADATA")]
+    lines = [line for line in archive.read(name).decode().splitlines() if line.startswith("Requires-Dist")]
+    base = {re.match(r"[\w-]+", line.split()[1])[0] for line in lines if ";" not in line}
     assert {"httpx2", "jinja2", "matplotlib", "pyyaml"} <= base
     assert not base & {"accelerate", "gradio", "safetensors", "torch", "transformers"}
-    assert not any("lpips" in line or "torchvision" in line for line in lines if line.startswith("Requires-Dist"))
+    assert not any("lpips" in line or "torchvision" in line for line in lines)
 
 
 def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
@@ -68,14 +61,9 @@ def test_the_wheel_without_the_checkout_runs_the_demo(wheel, tmp_path):
     environment = {**os.environ, **alone, **caches, "PYTHONPATH": str(installed)}
 
     def python(*words):
-        result = subprocess.run(
-            [sys.executable, *words], cwd=work, env=environment, capture_output=True, text=True
-        )
-        assert result.returncode == 0, result.stderr
-        return result.stdout
+        return subprocess.check_output([sys.executable, *words], cwd=work, env=environment, text=True)
 
-    output = python("-m", "convergebench.cli", "demo", "--suite", "smoke")
-    assert "Look at:" in output
+    assert "Look at:" in python("-m", "convergebench.cli", "demo", "--suite", "smoke")
     assert (work / "convergebench" / "README.md").exists()
     where = python("-c", "import convergebench.generation as room; print(room.__file__)")
     assert Path(where.strip()).is_relative_to(installed)
