@@ -8,6 +8,14 @@ from pathlib import Path
 
 HOUSE = Path(__file__).parent.parent
 ROOMS = ("cli", "generation", "dataset_builder", "harness", "metric_modules", "spaces_app")
+VERBS = """
+import sys
+from click.testing import CliRunner
+from convergebench.cli.__main__ import main
+for line in sys.argv[1:]:
+    done = CliRunner().invoke(main, line.split(), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+"""
 
 
 class HouseCopy:
@@ -43,3 +51,7 @@ class HouseCopy:
     def verb(self, *words: str) -> str:
         """What `convergebench WORDS` prints."""
         return self.python("-m", "convergebench.cli", *words)
+
+    def verbs(self, *lines: str) -> None:
+        """Commands one after the other in one process, because every start of Python costs seconds."""
+        self.python("-c", VERBS, *lines)

@@ -1,7 +1,6 @@
 """Environments made from the wheel alone, one for each extra: what they weigh, and what the demo does there.
 
-python tests/wheels.py    the table of EXTRAS (all but dev) on PYTHONS (paths, separated by colons) with the newest
-                          dependencies, and of LOWEST (base, score) with the lowest that are allowed
+python tests/wheels.py    the table of all extras but dev on PYTHONS (paths, separated by colons)
 """
 
 import functools
@@ -13,23 +12,12 @@ import tempfile
 import time
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
 
 HOUSE = Path(__file__).parent.parent
 TORCH = "torch==2.13.0\n"  # by this pin the build without CUDA, where the registry has it
 STRAY = shutil.ignore_patterns(
     ".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests"
 )
-
-
-class Tried(NamedTuple):
-    """An environment, what making it took, and what `pip check` and the demo said."""
-
-    python: Path
-    megabytes: int
-    seconds: float
-    check: subprocess.CompletedProcess
-    demo: subprocess.CompletedProcess
 
 
 def extras() -> dict[str, list[str]]:
@@ -60,8 +48,8 @@ def build_wheel(out: Path) -> Path:
     return next(out.glob("*.whl"))
 
 
-def try_environment(wheel: Path, extra: str, folder: Path, python: str = sys.executable, *options: str) -> Tried:
-    """Install the wheel with an extra into an environment of its own, and run the small demo there."""
+def try_environment(wheel: Path, extra: str, folder: Path, python: str) -> list[str]:
+    """Install the wheel with an extra into an environment of its own, and run the small demo there: a row's end."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "HF_HUB_OFFLINE": "1", "PIP_CACHE_DIR": pip_cache()}
 
@@ -73,13 +61,17 @@ def try_environment(wheel: Path, extra: str, folder: Path, python: str = sys.exe
     run(Path(python).resolve(), "-m", "venv", made, check=True)
     before, started = size(made), time.monotonic()
     wanted = f"{wheel}[{extra}]" if extra else str(wheel)
-    done = run(made / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", *options, wanted)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
+    pins = folder / "torch.txt"
+    pins.write_text(TORCH)
+    run(
+        made / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", "-c", pins, wanted, check=True
+    )
     seconds, megabytes = time.monotonic() - started, size(made) - before
     check = run(made / "bin" / "python", "-m", "pip", "check")
+    checked = "clean" if check.returncode == 0 else check.stdout.splitlines()[0]
     demo = run(made / "bin" / "convergebench", "demo", "--suite", "smoke", cwd=work)
-    return Tried(made / "bin" / "python", megabytes, seconds, check, demo)
+    print(demo.stderr[-2000:] if demo.returncode else "", end="", file=sys.stderr)
+    return [str(megabytes), f"{seconds:.0f}", checked, f"exit {demo.returncode}" if demo.returncode else "done"]
 
 
 @functools.cache
@@ -89,62 +81,23 @@ def pip_cache() -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def lowest_versions(extra: str, folder: Path, version: str) -> Path:
-    """The oldest dependencies that pyproject.toml allows, as a file of requirements; uv finds them."""
-    tool, out = folder / "uv", folder / "lowest.txt"
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", tool, "uv"], check=True)
-    (folder / "torch.txt").write_text(TORCH)
-    words = [
-        *["--quiet", "--resolution", "lowest-direct", "--constraint"],
-        folder / "torch.txt",
-        "--output-file",
-        out,
-    ]
-    words += ["--python-version", version, *(["--extra", extra] if extra else []), HOUSE / "pyproject.toml"]
-    index = os.environ.get("PIP_INDEX_URL")
-    environment = os.environ | ({"UV_DEFAULT_INDEX": index} if index else {})
-    command = [tool / "bin" / "uv", "pip", "compile", *words]
-    subprocess.run(list(map(str, command)), check=True, capture_output=True, env=environment)
-    return out
-
-
 def size(folder: Path) -> int:
-    return (
-        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-        // 10**6
-    )
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    return sum(path.stat().st_size for path in files) // 10**6
 
 
 def main() -> None:
-    print("| Python | extra | dependencies | MB | seconds to install | pip check | demo |")
-    print("|---|---|---|--:|--:|---|---|", flush=True)
-    alike = extras()
-    chosen, lowest = (
-        [name.removeprefix("base") for name in os.environ.get(variable, every).split(",") if name]
-        for variable, every in (("EXTRAS", ",".join(name or "base" for name in alike)), ("LOWEST", "base,score"))
-    )
+    print("| Python | extra | MB | seconds to install | pip check | demo |")
+    print("|---|---|--:|--:|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        wheel = build_wheel(folder)
-        (folder / "torch.txt").write_text(TORCH)
-        pythons = os.environ.get("PYTHONS", sys.executable).split(":")
-        rows = [(python, extra, "newest") for python in pythons for extra in chosen]
-        rows += [(pythons[0], extra, "lowest") for extra in lowest]
-        for number, (python, extra, which) in enumerate(rows):
-            told = subprocess.run([python, "--version"], capture_output=True, text=True, check=True).stdout
-            version = told.split()[1]
-            options = ["-c", folder / "torch.txt"]
-            if which == "lowest":
-                options = ["-r", lowest_versions(extra, folder, version)]
-            tried = try_environment(wheel, extra, folder / str(number), python, *map(str, options))
-            checked = "clean" if tried.check.returncode == 0 else tried.check.stdout.splitlines()[0]
-            demo = "done" if tried.demo.returncode == 0 else f"exit {tried.demo.returncode}"
-            label = ", ".join(f"`[{each}]`" for each in alike.get(extra, [extra])) if extra else "base"
-            numbers = f"{tried.megabytes} | {tried.seconds:.0f}"
-            print(f"| {version} | {label} | {which} | {numbers} | {checked} | {demo} |", flush=True)
-            if tried.demo.returncode:
-                print(tried.demo.stderr[-2000:], file=sys.stderr)
-            shutil.rmtree(folder / str(number))
+        wheel = build_wheel(Path(temporary))
+        for python in os.environ.get("PYTHONS", sys.executable).split(":"):
+            version = subprocess.check_output([python, "--version"], text=True).split()[1]
+            for extra, names in extras().items():
+                label = ", ".join(f"`[{name}]`" for name in names) if extra else "base"
+                with tempfile.TemporaryDirectory() as folder:
+                    row = [version, label, *try_environment(wheel, extra, Path(folder), python)]
+                print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":

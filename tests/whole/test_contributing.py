@@ -23,12 +23,14 @@ def copy(tmp_path_factory):
     copy.append("generation/programs.toml", f"\n{row}")
     suite = "generation/suites/smoke.toml"
     copy.write(suite, copy.path(suite).read_text().replace("programs = [", 'programs = ["shawl", '))
-    words = ("generate", "--suite", "smoke", "--rounds", "1", "--editor", "paint")
-    copy.verb(*words, "--editor", "upside:angle=90", "--out", "runs")
-    copy.verb(*words, "--policy", "dimmed:by=0.2", "--out", "under")
-    copy.verb("build", "runs", "under", "--out", "data")
-    copy.verb("score", "data", "--metrics", "psnr,ssim,mean_colour")
-    copy.verb("report", "data", "--out", "report")
+    generate = "generate --suite smoke --rounds 1 --editor paint"
+    copy.verbs(
+        f"{generate} --editor upside:angle=90 --out runs",
+        f"{generate} --policy dimmed:by=0.2 --out under",
+        "build runs under --out data",
+        "score data --metrics psnr,ssim,mean_colour",
+        "report data --out report",
+    )
     return copy
 
 

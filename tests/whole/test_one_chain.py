@@ -1,4 +1,4 @@
-"""One chain from the plan to the screen: how many files it passes through, as a profile of the run counts them."""
+"""One chain from the plan to the screen: how many files it passes through, as a trace of the run counts them."""
 
 import json
 import subprocess
@@ -17,8 +17,8 @@ def note(frame, event, argument):
     if event == "call" and entered is not None and caller and frame.f_code.co_flags & caller.f_code.co_flags & 1:
         entered.setdefault(frame.f_code.co_filename, set()).add(stage)
 
-sys.setprofile(note)
-threading.setprofile(note)
+sys.settrace(note)  # of calls alone: it returns nothing that would follow lines
+threading.settrace(note)
 import convergebench as cb
 folder = Path(cb.__file__).parent
 house = folder.parent if folder.name == "package" else folder  # a checkout, or an installed package
@@ -37,8 +37,8 @@ from convergebench.spaces_app.space.chains import tab
 stage = "space"
 dataset = open_dataset(str(work / "data"))
 tab.chain(dataset, next(iter(dataset.chain_of)))
-sys.setprofile(None)
-threading.setprofile(None)
+sys.settrace(None)
+threading.settrace(None)
 paths = {Path(name): stages for name, stages in entered.items() if Path(name).is_relative_to(house)}
 print(json.dumps({path.relative_to(house).as_posix(): sorted(stages) for path, stages in paths.items()}))
 """
