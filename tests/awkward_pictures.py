@@ -4,12 +4,11 @@ Wherever pictures are stored, scored or shown, the test of that place takes them
 """
 
 import io
-import struct
-import zlib
 from typing import NamedTuple
 
 import cv2
 import numpy as np
+import small_dataset
 from PIL import Image, ImageCms
 
 WIDTH, HEIGHT = 96, 64
@@ -58,16 +57,6 @@ def profile():
     return ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
 
 
-def bomb():
-    """A PNG whose header promises 10,000 x 10,000 pixels."""
-
-    def chunk(name, data):
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-    header = struct.pack(">IIBBBBB", 10_000, 10_000, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")
-
-
 PICTURES = {
     "turned by its orientation tag.jpg": Awkward(
         encoded(halves().rotate(90, expand=True), "JPEG", quality=98, exif=tagged(6)), RED, GREEN
@@ -113,7 +102,7 @@ BROKEN = {  # bytes that are no whole picture, and a part of the sentence that r
     "truncated.jpg": (encoded(NOISE, "JPEG")[:-900], "that cannot be decoded"),
     "truncated.png": (encoded(NOISE, "PNG")[:-900], "that cannot be decoded"),
     "truncated.webp": (encoded(NOISE, "WEBP")[:-900], "that cannot be decoded"),
-    "bomb.png": (bomb(), "a png of 10000x10000, above the limit"),
+    "bomb.png": (small_dataset.decompression_bomb(10_000), "a png of 10000x10000, above the limit"),
     "web page.png": (b"<html><body>502 Bad Gateway</body></html>", "not a picture"),
     "empty.png": (b"", "no bytes at all"),
     "animation.gif": (encoded(halves(), "GIF", save_all=True, append_images=[NOISE]), "a gif with an animation"),

@@ -5,6 +5,7 @@ import io
 import json
 import struct
 import zlib
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ ROLES = {"identity": "baseline"}
 SOURCES = ("harbour", "market")
 PROGRAMS = ("hat", "lamp")
 ROUNDS = 4
+DETAILS = '{"model": "m-1"}'
 SIGNATURE = json.dumps({"small": {"version": 1}})
 
 
@@ -73,62 +75,47 @@ def write(
 
     bytes_of = bytes_of or faded
     chains, steps, scores = [], {name: [] for name in editors}, []
-    for source, program in cases or [(source, program) for source in sources for program in programs]:
-        number = sources.index(source)
+    about_chain = {
+        "run": 1,
+        "rounds": rounds,
+        "closes": True,
+        "items": "[]",
+        "reversibility": "clear",
+        "small": False,
+    }
+    about_chain |= {"short_side": side, "policy": "", "suite": "small", "suite_version": "1", "settings": "{}"}
+    for source, program in cases or product(sources, programs):
+        number, asked = sources.index(source), [instruction.format(program), f"remove the {program}"]
         category = "objects" if program == "hat" else "light"
         if categories:
             category = categories[programs.index(program) % len(categories)]
         for editor, decay in editors.items():
             name, cost = identity(source, program, editor), price_of(editor)
             place = {"chain": name, "editor": editor, "source": source, "program": program, "run": 1}
-            asked = [instruction.format(program), f"remove the {program}"]
-            ended = None
             for step in range(2 * rounds + 1):
-                round = (step + 1) // 2
+                round, position = (step + 1) // 2, (step - 1) % 2 + 1 if step else 0
                 data = bytes_of(editor, source, program, step)
                 if answer and step:
                     data = answer(editor, step) or data if answer(editor, step) != b"" else None
-                about = place | {"step": step, "round": round, "position": (step - 1) % 2 + 1 if step else 0}
+                about = place | {"step": step, "round": round, "position": position}
                 row = dict.fromkeys(column.name for column in STEPS.columns) | about
                 row |= {"status": "input" if not step else "ok" if data else "refused", "seed": 1000 + step}
                 row |= {"type": kind, "width": side, "height": side, "bytes": len(data or b"")}
-                row |= {
-                    "sha256": digest(data),
-                    "instruction": "",
-                    "text": "I did it.",
-                    "details": '{"model": "m-1"}',
-                }
-                if data:
-                    row["image"] = {"bytes": data, "path": f"{name}-{step}.png"}
-                else:
-                    row["reason"] = "not allowed to edit this"
+                row |= {"sha256": digest(data), "instruction": "", "text": "I did it.", "details": DETAILS}
                 if step:
-                    row |= {"instruction": asked[(step - 1) % 2], "latency": 1 + decay, "cost": cost}
+                    row |= {"instruction": asked[position - 1], "latency": 1 + decay, "cost": cost}
                 steps[editor].append(row)
                 if not data:
-                    ended = row["status"]
+                    row["reason"] = "not allowed to edit this"
                     break
+                row["image"] = {"bytes": data, "path": f"{name}-{step}.png"}
                 if step:
                     scored = score(about, decay, editor)
                     scores.append(judge(scored, editor, source, program) if judge else scored)
-            chain = dict.fromkeys(column.name for column in CHAINS.columns) | place
-            chain |= {
-                "rounds": rounds,
-                "steps": step,
-                "status": ended or "complete",
-                "closes": True,
-                "items": "[]",
-            }
+            chain = dict.fromkeys(column.name for column in CHAINS.columns) | about_chain | place
+            chain |= {"steps": step, "status": "complete" if data else row["status"], "shows": program}
             chain |= {"kind": kinds[number % len(kinds)], "category": category, "cycle": json.dumps(asked)}
-            chain |= {
-                "reversibility": "clear",
-                "small": False,
-                "shows": program,
-                "short_side": side,
-                "policy": "",
-            }
-            chain |= {"suite": "small", "suite_version": "1", "source_sha256": "0" * 64, "settings": "{}"}
-            chains.append(chain | {"cost": cost and cost * (step - bool(ended))})
+            chains.append(chain | {"source_sha256": "0" * 64, "cost": cost and cost * (step - (not data))})
     data = folder / "data"
     schema.write(data / "chains" / "0000.parquet", CHAINS, chains)
     schema.write(data / "scores" / "0000.parquet", SCORES, scores)
@@ -254,12 +241,9 @@ def chain_of(dataset, editor, source="harbour", program="hat"):
     return dataset.runs_of[editor, source, program][0]
 
 
-def decompression_bomb():
-    """A PNG of a few kilobytes that unpacks to 900 million pixels."""
-    header = struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)
-    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(bytes(30001 * 200), 9)), (b"IEND", b"")]
-    body = b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        for name, data in parts
-    )
-    return b"\x89PNG\r\n\x1a\n" + body
+def decompression_bomb(side=30_000):
+    """A PNG of a few kilobytes that unpacks to as many pixels as its header says: 900 million."""
+    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
+    parts = [b"IHDR" + header, b"IDAT" + zlib.compress(bytes((side + 1) * 200), 9), b"IEND"]
+    chunks = [struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in parts]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
