@@ -1,16 +1,24 @@
 """The documents agree with the program."""
 
+import csv
 import re
 import runpy
 import tomllib
+from collections import defaultdict
 from pathlib import Path
+from statistics import mean
 
+import pytest
+from benchmarks.verdicts import labelled
+from benchmarks.verdicts.__main__ import autoencoders_section, rounds_section, words_section
+from convergebench.metric_modules.lpips import weights
+from convergebench.spaces_app.statistics import find_statistics
+from real_chains import FOLDER
 from size import HOUSE, files_of
+from verbs import invoke
 
 README = (HOUSE / "README.md").read_text()
 WRITE = runpy.run_path(str(HOUSE / "docs" / "write.py"))
-
-
 GENERATED = {"docs/commands.md": "commands", "docs/words.md": "glossary", "docs/api.md": "api"}
 TABLES = {  # page, table, and what writes it
     ("docs/editors.md", "models"): "hosted_editors",
@@ -79,3 +87,99 @@ def test_each_rule_has_one_owner_file():
         assert f"`{file}`" in ARCHITECTURE
         files = [name for name in files_of(*ROOMS) if name.endswith(".py") and call in (HOUSE / name).read_text()]
         assert files == [file], call
+
+
+# The studies
+
+STUDIES = (HOUSE / "docs" / "studies.md").read_text()
+ROW = re.compile(r"\| (\d+) \| (.+) \| `([^`]+)` \| `([^`]+)` \| (works|partly: .+) \|")
+PARTS = {part.partition("\n")[0]: ROW.findall(part) for part in STUDIES.split("\n## ")[1:]}
+TARGETS = set(re.findall(r"^([a-z-]+):", (HOUSE / "Makefile").read_text(), re.MULTILINE))
+
+
+def test_the_studies_items_are_counted_and_what_shows_them_is_there():
+    counted = {title: [int(number) for number, *_ in rows] for title, rows in PARTS.items()}
+    sizes = {"The design log": 63, "Banana100": 39, "Restoration": 22}
+    assert counted == {title: list(range(1, size + 1)) for title, size in sizes.items()}
+    items = [row for rows in PARTS.values() for row in rows]
+    for command, file in sorted({(command, file) for _, _, command, file, _ in items}):
+        if file.startswith("report/"):
+            assert file.removeprefix("report/").removesuffix(".csv") in find_statistics()
+        else:
+            assert (HOUSE / file).is_file(), file
+        verb, *words = command.split()
+        if verb == "make":
+            assert words[0] in TARGETS
+            continue
+        kind = words[:1] if verb in ("list", "publish", "sources") else []
+        if "--layout" in words:
+            kind = ["--layout", words[words.index("--layout") + 1]]
+        told = invoke(verb, *kind, "--help")
+        assert told.exit_code == 0, told.output
+        for option in {*re.findall(r"--[a-z-]+", command)} - {"--layout"}:
+            assert option in told.output, f"{verb} has no {option}"
+
+
+# The results of real editors
+
+RESULTS = runpy.run_path(str(HOUSE / "docs" / "results.py"))
+PAGES = {name: (HOUSE / name).read_text() for name in ("docs/results.md", "README.md")}
+ROUNDS = RESULTS["SHOWN"]
+
+
+def table(page, name):
+    lines = PAGES[page].split(f"<!-- {name} -->\n")[1].split("\n<!-- end -->")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {row[0]: row[1:] for row in rows[2:]}
+
+
+def test_readme_and_page_say_the_same():
+    assert table("README.md", "kept") == table("docs/results.md", "kept")
+    short, long = table("README.md", "published"), table("docs/results.md", "ssim")
+    assert short == {editor: [row[0], row[1], row[3], row[4]] for editor, row in long.items()}
+
+
+@pytest.mark.skipif(not FOLDER.exists(), reason="the published answers are not beside the checkout")
+def test_every_published_mean_is_that_of_the_rows():
+    values, pictures = defaultdict(dict), defaultdict(set)
+    with (FOLDER / "published_rounds.csv").open() as file:
+        for row in csv.DictReader(file):
+            key = row["model"], int(row["round"])
+            values[key][row["image"], row["edit_pair"]] = float(row["ssim"]), float(row["psnr"])
+            pictures[row["model"]].add(row["image"])
+    names = {shown: name for name, shown in RESULTS["PUBLISHED"].items()}
+    for place, (metric, digits) in enumerate((("ssim", 2), ("psnr", 1))):
+        rows = table("docs/results.md", metric)
+        assert set(rows) == set(names)
+        for shown, cells in rows.items():
+            cases = [values[names[shown], round] for round in ROUNDS]
+            # The mean over tests may weigh pictures or tests; both must be within the last digit of the page's.
+            found = [mean(value[place] for value in case.values()) for case in cases]
+            assert [float(cell.split()[0]) for cell in cells[:-1]] == pytest.approx(found, abs=0.6 * 10**-digits)
+            assert cells[-1] == f"{len(cases[0])}, {len(pictures[names[shown]])}"
+
+
+def test_a_range_needs_more_than_one_picture():
+    assert RESULTS["limits"]({"mean": 0.72, "mean_low": None, "mean_high": None}, "mean", ".2f") == "0.72"
+    assert all("[" not in cell for cell in table("docs/results.md", "ssim")["Seedream"])
+
+
+# Verdicts: one page and one card, both written by `make verdicts`
+
+
+def test_the_card_has_the_table_of_the_page():
+    card = (HOUSE / "metric_modules" / "edit_applied" / "README.md").read_text()
+    table = card.split("<!-- verdicts -->\n")[1].split("<!-- end -->")[0].strip()
+    assert table.count("\n") > 5
+    page = (HOUSE / "docs" / "verdicts.md").read_text()
+    assert table in next(part for part in page.split("\n## ") if part.startswith("Did something"))
+
+
+@pytest.mark.slow
+@pytest.mark.weights
+@pytest.mark.skipif(not labelled.LABELS.is_dir(), reason="the labelled rounds are not beside the checkout")
+@pytest.mark.skipif(not weights.weights_file("alex").is_file(), reason="the weights of LPIPS are not here")
+@pytest.mark.parametrize("section", [rounds_section, autoencoders_section, words_section])
+def test_the_numbers_of_the_labelled_rounds_come_out_again(section):
+    page = (HOUSE / "docs" / "verdicts.md").read_text()
+    assert section().strip() in page

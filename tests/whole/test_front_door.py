@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import json
-import re
 import subprocess
 import sys
 import tomllib
@@ -12,29 +11,14 @@ import pytest
 import small_dataset
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
+from wheels import BLOCKED, HEAVY
 
 HOUSE = Path(__file__).parents[2]
 VERBS = main.list_commands(None)
-# Runs the command where the modules named first cannot be imported.
-BLOCKED = """
-import sys
-names = set(sys.argv[1].split(","))
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name in names:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Blocked())
-import importlib.util
-real = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *rest: None if name in names else real(name, *rest)
-from convergebench.cli.__main__ import main
-sys.exit(main(sys.argv[2:], prog_name="convergebench"))
-"""
 COPIES = importlib.metadata.distributions(name="convergebench")
 ORIGIN = json.loads(next(filter(None, (copy.read_text("direct_url.json") for copy in COPIES))))["url"]
 # Both CI's ordinary install and the editable one are of this checkout, which is on no index.
 HERE = f"{sys.executable} -m pip install '{ORIGIN.removeprefix('file://')}"
-HEAVY = "torch,accelerate,safetensors,transformers,diffusers,matplotlib,gradio,plotly,onnxruntime"
 
 
 def run_without(names, *words, **more):
@@ -83,19 +67,6 @@ def test_lists_name_the_command_that_installs_from_here():
         listed = CliRunner().invoke(main, ["list", kind]).stdout
         assert HERE in listed
         assert "pip install 'convergebench" not in listed
-
-
-def test_the_demo_without_torch_leaves_out_network_metrics(tmp_path):
-    names = HEAVY.replace("matplotlib,", "")
-    done = run_without(names, "demo", "--suite", "smoke", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Look at:" in done.stdout
-    assert (
-        f"continuing without LPIPS: LPIPS needs torch and safetensors, which {HERE}[score]' brings" in done.stderr
-    )
-    assert re.search("not computed: .*lpips.*needs torch and safetensors", done.stdout)
-    assert "not computed: clip, because CLIP needs torch and transformers" in done.stdout
-    assert " space convergebench" not in done.stdout, "gradio cannot be imported"
 
 
 def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
