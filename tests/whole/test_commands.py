@@ -9,16 +9,14 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import httpx
 import pytest
 import scored
 import wheels
 from documented import HOUSE, PAGES, blocks, commands, commands_of_help
 from hub_server import HubServer
-from space_server import free_port
+from space_server import Server, free_port
 
 pytestmark = pytest.mark.slow
 PARSE = (
@@ -63,11 +61,11 @@ class World:
     """What exists before the first page: a Hub with two versions, runs, datasets, pictures, an editor."""
 
     def __init__(self, folder: Path, installed: Path, hub: HubServer):
-        self.folder, self.hub = folder, hub
+        self.folder = folder
         caches = {"XDG_CACHE_HOME": str(folder / "cache"), "HF_HOME": str(folder / "home"), "PIP_NO_INDEX": "1"}
         there = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
         nowhere = {"https_proxy": "http://127.0.0.1:9", "PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1"}
-        self.environment = {**os.environ, **caches, **there, **nowhere}
+        self.environment = {**os.environ, **caches, **there, **nowhere, "BROWSER": "true"}
 
     def run(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess:
         return subprocess.run([sys.executable, *map(str, words)], cwd=cwd or self.folder, env=self.environment,
@@ -90,19 +88,12 @@ class World:
 
     def serve(self, words: list[str], page: Path) -> None:
         """Start the Space as documented, on a free port, until its page answers."""
-        port = free_port()
+        port, log = free_port(), self.folder / "space.log"
         command = [sys.executable, "-m", "convergebench", *words, "--port", str(port)]
-        process = subprocess.Popen(command, cwd=page, env={**self.environment, "BROWSER": "true"},
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        with log.open("w") as file:
+            process = subprocess.Popen(command, cwd=page, env=self.environment, stdout=file, stderr=file)
         try:
-            for _ in range(240):
-                try:
-                    assert httpx.get(f"http://127.0.0.1:{port}/", timeout=30).status_code == 200
-                    return
-                except httpx.TransportError:
-                    assert process.poll() is None, words
-                    time.sleep(0.5)
-            pytest.fail(f"{words} does not answer")
+            Server(f"http://127.0.0.1:{port}", process, log).ready(120, "/")
         finally:
             process.terminate()
             process.wait(20)
@@ -177,7 +168,7 @@ def give(world: World, words: list[str], page: Path) -> str:
         world.provide(words, page)
         if (
             words[1] in ("generate", "import") and "--out" in words
-        ):  # a page may show both this and what follows it
+        ):  # which another command of the page may show too
             shutil.rmtree(page / words[words.index("--out") + 1], ignore_errors=True)
         output = world.command(*changed(words[1:]), cwd=page)
         assert "--json" not in words or json.loads(output)

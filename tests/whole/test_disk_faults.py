@@ -35,9 +35,8 @@ def shop(tmp_path_factory):
     shop = Workshop(tmp_path_factory.mktemp("shop") / "work")
     few = ("--no-audit", "--rounds", "2", "--out")
     shop.expect("generate", "--suite", "smoke", "--editor", "identity", *few, shop.root / "whole")
-    shop.expect(
-        "generate", "--suite", "additions", "--editor", "paint", "--limit", "1", *few, shop.root / "added"
-    )
+    additions = ("--suite", "additions", "--editor", "paint", "--limit", "1")
+    shop.expect("generate", *additions, *few, shop.root / "added")
     shop.expect("build", shop.root / "added", "--out", shop.root / "additions")
     return shop
 

@@ -60,12 +60,10 @@ def made(tmp_path_factory):
     plan = make_plan(suite, ["oracle"])
     choices = {name: drawn_requests.choice() if name in BY_HAND else plan.choices[0] for name in NAMES}
     settings = {**plan.choices[0].settings, "short_side": SHORT_SIDE}
-    chains = [
-        Chain(
-            catalogue.source(pictures[name]), programs.get(name), choices[name].label, settings, 1, ROUNDS[name]
-        )
-        for name in NAMES
-    ]
+    chains = []
+    for name in NAMES:
+        source, program, label = catalogue.source(pictures[name]), programs.get(name), choices[name].label
+        chains.append(Chain(source, program, label, settings, 1, ROUNDS[name]))
     plan = Plan(suite, (*plan.choices, drawn_requests.choice()), tuple(chains))
     assert generate(plan, chains, folder / "run").clean
     say("build", folder / "run", "--out", folder / "dataset")
@@ -75,8 +73,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def outcomes(made):
-    reader = made
-    floors = Floors(reader.rows_of(FloorRow), reader.chains())
+    reader, floors = made, Floors(made.rows_of(FloorRow), made.chains())
     cases = read_cases(StoredRows(reader, ScoreRow), reader.chains(), floors, StoredRows(reader, StepRow))
     assert len(cases) == len(reader.chains())
     return {case.program: outcome_of_case(case, CHECKS) for case in cases if case.group != "additions"}

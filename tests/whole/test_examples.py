@@ -35,10 +35,6 @@ for folder, codes in json.load(sys.stdin):
 """
 
 
-def all_blocks(*languages):
-    return [block for page in PAGES for block in blocks(page) if block.language in languages]
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A folder with a built and scored dataset, and the metric folders where a checkout has them."""
@@ -52,14 +48,10 @@ def place(tmp_path_factory):
 
 def printed(pages, home):
     """What each block prints; `pages` are (folder, blocks), run in this order in one process."""
-    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home)}
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNER],
-        input=json.dumps([(str(folder), codes) for folder, codes in pages]),
-        env={**os.environ, **offline},
-        capture_output=True,
-        text=True,
-    )
+    given = json.dumps([(str(folder), codes) for folder, codes in pages])
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(home)}
+    words = [sys.executable, "-c", RUNNER]
+    done = subprocess.run(words, input=given, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -116,9 +108,8 @@ def check_convergebench(words):
 
 
 def check_pip(words):
-    extras = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    chosen = re.findall(r"\[(.*)\]", " ".join(words))
-    assert {name for names in chosen for name in names.split(",")} <= set(extras), words
+    chosen = {name for names in re.findall(r"\[(.*)\]", " ".join(words)) for name in names.split(",")}
+    assert chosen <= {*tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["optional-dependencies"]}
 
 
 def check_accelerate(words):
@@ -159,7 +150,6 @@ def test_every_command_is_one(page):
 
 
 def test_toml_and_yaml_can_be_read():
-    for block in all_blocks("toml"):
-        assert tomllib.loads(block.code)
-    for block in all_blocks("yaml"):
-        assert yaml.safe_load(block.code)
+    read = {"toml": tomllib.loads, "yaml": yaml.safe_load}
+    found = [block for page in PAGES for block in blocks(page) if block.language in read]
+    assert all(read[block.language](block.code) for block in found)
