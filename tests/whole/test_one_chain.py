@@ -49,9 +49,8 @@ def test_one_chain_passes_few_files(tmp_path):
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     stages = json.loads(done.stdout.splitlines()[-1])
     core = {name for name in stages if "/studies/" not in name and not name.startswith(".")}
-    counts = {
-        stage: sum(stage in stages[name] for name in core) for stage in ("plan", "generate", "build", "score")
-    }
+    of_stage = ("plan", "generate", "build", "score")
+    counts = {stage: sum(stage in stages[name] for name in core) for stage in of_stage}
     assert all(count > 5 for count in counts.values()), counts  # the profile follows every stage
     assert len(core) <= CORE_FILES, sorted(core)
     assert [name for name in core if len(stages[name]) == 6] == ["generation/records.py"]  # the vocabulary alone

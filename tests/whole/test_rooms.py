@@ -50,18 +50,12 @@ def imported(path):
     parts = path.relative_to(HOUSE).with_suffix("").parts
     package = parts[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level + 1]
-            names = [
-                ".".join(("convergebench", *base, *filter(None, [node.module]), alias.name))
-                for alias in node.names
-            ]
-        elif isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
+        if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
+        start = [*filter(None, [getattr(node, "module", None)])]
+        if level := getattr(node, "level", 0):
+            start = ["convergebench", *package[: len(package) - level + 1], *start]
+        names = [".".join([*start, alias.name]) for alias in node.names]
         yield from (name.removeprefix("convergebench.") for name in names if name.startswith("convergebench."))
 
 
@@ -156,10 +150,10 @@ def studies_named(name):
 def test_the_core_imports_no_study_and_no_study_another():
     wrong = [
         f"{path.relative_to(HOUSE)} imports {name}"
-        for path in [path for room in ROOMS for path in files(room)]
+        for room in ROOMS
+        for path in files(room)
         for name in imported(path)
-        for study in studies_named(name)
-        if study != study_of(path)
+        if studies_named(name) - {study_of(path)}
     ]
     assert len(STUDIES) > 5
     assert wrong == []
@@ -186,43 +180,30 @@ def test_the_core_imports_nothing_outside_it():
 
 def private_names(path):
     """The private names of other packages that a file imports, or reads from a module that it imports."""
-    tree, modules = ast.parse(path.read_text()), set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imports = [(alias.name, alias.asname or alias.name.partition(".")[0]) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            imports = [(f"{node.module}.{alias.name}", alias.asname or alias.name) for alias in node.names]
-        else:
-            continue
-        for name, alias in imports:
-            if not name.startswith(("convergebench", "__future__")):
-                modules.add(alias)
-                yield from [name] * bool(re.search(r"(^|\.)_[a-z]\w*", name))
-    for node in ast.walk(tree):
+    nodes, modules = list(ast.walk(ast.parse(path.read_text()))), set()
+    for node in nodes:
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
+            start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            names = {start + alias.name: alias.asname or alias.name.partition(".")[0] for alias in node.names}
+            names = {
+                name: alias for name, alias in names.items() if not name.startswith(("convergebench", "__f"))
+            }
+            modules |= {*names.values()}
+            yield from (name for name in names if re.search(r"(^|\.)_[a-z]\w*", name))
+    for node in nodes:
         if isinstance(node, ast.Attribute) and re.match("_[a-zA-Z]", node.attr):
-            base = node.value
-            while isinstance(base, ast.Attribute):
-                base = base.value
-            if isinstance(base, ast.Name) and base.id in modules:
-                yield f"{base.id}. ... {node.attr}"
+            base = ast.unparse(node.value).partition(".")[0]
+            if base in modules:
+                yield f"{base}. ... {node.attr}"
 
 
 # Documented all the same, or for type checkers alone; pickle has no other name for its.
-NAMED = {
-    "pickle. ... _Unpickler",
-    "os. ... _exit",
-    "_typeshed.DataclassInstance",
-}
+NAMED = {"pickle. ... _Unpickler", "os. ... _exit", "_typeshed.DataclassInstance"}
 
 
 def test_no_private_name_of_a_library_is_used():
-    wrong = [
-        f"{path.relative_to(HOUSE)}: {name}"
-        for path in [path for room in ROOMS for path in files(room)]
-        for name in private_names(path)
-        if name not in NAMED
-    ]
-    assert wrong == []
+    paths = [path for room in ROOMS for path in files(room)]
+    assert {(str(path), name) for path in paths for name in private_names(path) if name not in NAMED} == set()
 
 
 def test_no_file_is_longer_than_four_hundred_lines():
