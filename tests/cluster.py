@@ -6,7 +6,6 @@ them for PATH. If a folder has a file `kills`, its numbers say after how many ch
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -37,20 +36,12 @@ def sbatch(here: Path, *words: str) -> None:
     number = len(list(here.glob("*.slurm"))) + 1
     script = here / f"{number}.slurm"
     script.write_text(text)
-    copy_watched(here, number)
     waits = [word.split(":")[1] for word in about.get("dependency", "").split(",") if word.startswith("afterok")]
-    ended = (
-        [1] if any((here / f"{wait}.failed").exists() for wait in waits) else array(here, number, script, about)
-    )
+    failed = any((here / f"{wait}.failed").exists() for wait in waits)
+    ended = [1] if failed else array(here, number, script, about)
     if any(ended):
         (here / f"{number}.failed").touch()
     print("Submitted batch job", number)
-
-
-def copy_watched(here: Path, number: int) -> None:
-    """Copy the folder that the file `watch` names, as it was before this job."""
-    if (here / "watch").exists() and (folder := Path((here / "watch").read_text())).exists():
-        shutil.copytree(folder, here / "seen" / str(number))
 
 
 def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[int]:

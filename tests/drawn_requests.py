@@ -12,24 +12,18 @@ RED, BLUE = (214, 39, 40), (31, 119, 180)
 
 def ball(colour, right=0.5):
     def draw(shown):
-        made = shown.copy()
-        height, width = made.shape[:2]
-        cv2.circle(
-            made, (round(right * width), round(0.6 * height)), min(made.shape[:2]) // 8, colour, -1, cv2.LINE_AA
-        )
-        return made
+        height, width = shown.shape[:2]
+        middle = round(right * width), round(0.6 * height)
+        return cv2.circle(shown.copy(), middle, min(height, width) // 8, colour, -1, cv2.LINE_AA)
 
     return draw
 
 
 def word(text):
     def draw(shown):
-        made = shown.copy()
-        height, width = made.shape[:2]
-        place, scale = (width // 10, height * 3 // 5), width / 190
-        return cv2.putText(
-            made, text, place, cv2.FONT_HERSHEY_SIMPLEX, scale, (245, 245, 245), max(3, width // 40)
-        )
+        height, width = shown.shape[:2]
+        place, scale, white = (width // 10, height * 3 // 5), width / 190, (245, 245, 245)
+        return cv2.putText(shown.copy(), text, place, cv2.FONT_HERSHEY_SIMPLEX, scale, white, max(3, width // 40))
 
     return draw
 

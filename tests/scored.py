@@ -7,8 +7,6 @@ from pathlib import Path
 import cv2
 import numpy as np
 import stores
-from convergebench.dataset_builder.building import build
-from convergebench.generation import store, store_reader
 from convergebench.generation.records import Chain, Program, Source, Step, canonical
 from convergebench.metric_modules._engine import engine
 from PIL import Image
@@ -68,13 +66,7 @@ def keep(
     """Write one chain into a store: `received` holds each step's bytes, or the status of a step without any."""
     seed = int(chain.source.id.removeprefix("source-"))
     start = encoded(picture(seed, SIZES[seed]))
-    folder = run / "chains" / chain.id
-    store.open_run(run, {"short_side": SIDE, "suite": "test", "suite_version": "1"})
-    (run / "sources" / f"{chain.source.sha256}.png").write_bytes(start)
-    folder.mkdir()
-    (folder / "chain.json").write_text(canonical(chain.to_dict()))
-    if reference is not None:
-        (folder / "reference.png").write_bytes(reference)
+    folder = stores.begin(run, chain, SIDE, start, reference)
     steps = [stored(folder, Step(0, 0, 0, "", "input"), start)]
     end = "complete"
     for (number, round, position, words), data in zip(chain.asks(), received, strict=False):
@@ -112,8 +104,7 @@ def runs(run: Path) -> Path:
 
 
 def built(run: Path, out: Path) -> Path:
-    build.build(store_reader.find_finished([run]), out)
-    return out
+    return stores.built(out, run)
 
 
 def score(

@@ -31,26 +31,16 @@ def retained(kept, round, rounds):
 
 def chain_row(editor, source, program, rounds, status="complete", **more):
     name = hashlib.sha256(f"{editor} {source} {program}".encode()).hexdigest()[:16]
-    return {
-        "chain": name,
-        "editor": editor,
-        "source": f"picture-{source:02}",
-        "program": f"program-{program}",
-        "run": 1,
+    about = {"closes": True, "reversibility": "clear", "short_side": 512, "settings": "{}"}
+    about |= {"suite": "simulated", "suite_version": "1", "cycle": json.dumps(CYCLE), "run": 1}
+    about |= {"chain": name, "editor": editor, "source": f"picture-{source:02}", "program": f"program-{program}"}
+    about |= {
         "rounds": rounds,
         "steps": 2 * rounds,
         "status": status,
         "kind": ("face", "scene", "object")[source % 3],
-        "category": ("accessories", "scene objects")[program % 2],
-        "cycle": json.dumps(CYCLE),
-        "closes": True,
-        "reversibility": "clear",
-        "short_side": 512,
-        "settings": "{}",
-        "suite": "simulated",
-        "suite_version": "1",
-        **more,
     }
+    return about | {"category": ("accessories", "scene objects")[program % 2], **more}
 
 
 def score_rows(chain, kept, clip=True, cause="quality lost"):
@@ -77,11 +67,8 @@ def score_rows(chain, kept, clip=True, cause="quality lost"):
 def end_chain(chain, rows, round, position=2, status="refused"):
     """The same chain, ended in a step of that round."""
     last = 2 * (round - 1) + position
-    blank = {
-        name: None
-        for name in rows[0]
-        if name.startswith(("retained", "edit", "lpips", "damage")) or name in (*FLOORS, "psnr")
-    }
+    scored = ("retained", "edit", "lpips", "damage", "psnr", *FLOORS)
+    blank = {name: None for name in rows[0] if name.startswith(scored)}
     cut = [row for row in rows if row["step"] < last]
     cut += [row | blank | {"status": status} for row in rows if row["step"] == last]
     return chain | {"status": status, "steps": last}, cut
@@ -116,11 +103,11 @@ def dataset(editors, sources=14, programs=3, rounds=12, seed=0, missing=None, cl
 def finished(chains):
     """Such rows of chains as the records that a dataset's reader makes of them."""
     unsaid = {"items": "[]", "shows": "", "small": False, "cost": None, "source_sha256": ""}
-    finished = []
+    records = []
     for row in chains:
         settings = {"short_side": row["short_side"]} | json.loads(row["settings"])
-        finished.append(ChainRow.from_values({**unsaid, **row, "settings": json.dumps(settings)}).record())
-    return finished
+        records.append(ChainRow.from_values({**unsaid, **row, "settings": json.dumps(settings)}).record())
+    return records
 
 
 def report(scores, chains, floors=(), calls=(), published=(), **options):

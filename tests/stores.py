@@ -48,11 +48,8 @@ def keep(
     salt: int = 0,
 ) -> Path:
     """Write one chain. `ends` other than complete makes its last step one without a picture."""
-    store.open_run(run, {"short_side": 16, "suite": "test", "suite_version": "1"})
     seed = int(made.source.id.removeprefix("source-"))
-    write(run / "sources" / f"{made.source.sha256}.png", source(seed)[1])
-    folder = run / "chains" / made.id
-    write(folder / "chain.json", canonical(made.to_dict()))
+    folder = begin(run, made, 16, source(seed)[1], reference)
     steps = [kept(folder, Step(0, 0, 0, "", "input"), picture(seed, size), size)]
     asks = list(made.asks())
     for number, round, position, words in asks:
@@ -63,12 +60,20 @@ def keep(
         kind = kinds if isinstance(kinds, str) else kinds[(number - 1) % len(kinds)]
         data = picture(int(made.id, 16) + number + salt, size, kind)
         steps.append(kept(folder, step, data, size, kind))
-    if reference is not None:
-        write(folder / "reference.png", reference)
-    log = "".join(canonical(step.to_dict()) + "\n" for step in steps)
-    write(folder / "steps.jsonl", log)
+    write(folder / "steps.jsonl", "".join(canonical(step.to_dict()) + "\n" for step in steps))
     if done:
         finish(folder, len(steps) - 1, ends)
+    return folder
+
+
+def begin(run: Path, made: Chain, short_side: int, original: bytes, reference: bytes | None) -> Path:
+    """All that a chain has before its first step."""
+    store.open_run(run, {"short_side": short_side, "suite": "test", "suite_version": "1"})
+    write(run / "sources" / f"{made.source.sha256}.png", original)
+    folder = run / "chains" / made.id
+    write(folder / "chain.json", canonical(made.to_dict()))
+    if reference is not None:
+        write(folder / "reference.png", reference)
     return folder
 
 

@@ -49,13 +49,8 @@ def clip(projected: bool = False) -> Reader:
 def t5(most: int = 64) -> Reader:
     from transformers import T5Config, T5EncoderModel, T5Tokenizer
 
-    letters = [
-        ("<pad>", 0.0),
-        ("</s>", 0.0),
-        ("<unk>", -10.0),
-        ("▁", -2.0),
-        *((symbol, -3.0) for symbol in SYMBOLS),
-    ]
+    letters = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", -10.0), ("▁", -2.0)]
+    letters += [(symbol, -3.0) for symbol in SYMBOLS]
     tokenizer = T5Tokenizer(letters, extra_ids=0, model_max_length=most)
     config = T5Config(vocab_size=len(tokenizer), d_model=32, d_ff=37, d_kv=8, num_heads=4, num_layers=1)
     return tokenizer, T5EncoderModel(config).eval()
@@ -70,10 +65,7 @@ def mistral() -> Reader:
     tokenizer.chat_template = CHAT.replace("<|im_start|>{{ message.role }}\n", "").replace("<|im_end|>\n", "")
     heads = {"hidden_size": 16, "intermediate_size": 37, "num_attention_heads": 4}
     text = {**heads, "model_type": "mistral", "num_key_value_heads": 2, "sliding_window": None}
-    text |= {
-        "vocab_size": len(tokenizer),
-        "num_hidden_layers": 31,
-    }  # the pipeline listens to layers 10, 20 and 30
+    text |= {"vocab_size": len(tokenizer), "num_hidden_layers": 31}  # the pipeline listens to 10, 20 and 30
     vision = {**heads, "model_type": "pixtral", "num_hidden_layers": 1, "image_size": 30, "patch_size": 6}
     image = {"image_token_index": vocabulary["[IMG]"], "vision_feature_layer": -1}
     config = Mistral3Config(text_config=text, vision_config=vision, **image)
@@ -84,9 +76,8 @@ def smollm() -> Reader:
     from transformers.models.smollm3.modeling_smollm3 import SmolLM3Config, SmolLM3ForCausalLM
 
     ends = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1}
-    return t5()[0], SmolLM3ForCausalLM(
-        SmolLM3Config(**{**TEXT, "hidden_size": 32}, vocab_size=128001, **ends)
-    ).eval()
+    config = SmolLM3Config(**{**TEXT, "hidden_size": 32}, vocab_size=128001, **ends)
+    return t5()[0], SmolLM3ForCausalLM(config).eval()
 
 
 def qwen_tokenizer(chat: str = CHAT) -> Any:
@@ -130,10 +121,8 @@ def siglip() -> dict[str, Any]:
     from transformers import Siglip2VisionConfig, Siglip2VisionModel
     from transformers.models.siglip2.image_processing_pil_siglip2 import Siglip2ImageProcessorPil
 
-    config = Siglip2VisionConfig(
-        **HEADS, num_hidden_layers=1, num_attention_heads=2, num_patches=64, patch_size=16
-    )
-    processor = Siglip2ImageProcessorPil(max_num_patches=64)
+    few = {"num_hidden_layers": 1, "num_attention_heads": 2, "num_patches": 64, "patch_size": 16}
+    config, processor = Siglip2VisionConfig(**HEADS, **few), Siglip2ImageProcessorPil(max_num_patches=64)
     return {"siglip": Siglip2VisionModel(config).eval(), "siglip_processor": processor}
 
 
@@ -177,10 +166,9 @@ def write_glm_processor(folder: Path) -> None:
     read.chat_template = (
         CHAT.replace("{{ part.text }}", part).replace("<|im_start|>", "").replace("<|im_end|>", "")
     )
-    read.save_pretrained(folder / "processor")
-    GlmImageImageProcessorPil(patch_size=16, merge_size=1, temporal_patch_size=1).save_pretrained(
-        folder / "processor"
-    )
+    pictures = GlmImageImageProcessorPil(patch_size=16, merge_size=1, temporal_patch_size=1)
+    for each in (read, pictures):
+        each.save_pretrained(folder / "processor")
     add_part(folder, "processor", "GlmImageProcessor")
 
 
@@ -222,20 +210,16 @@ def write(name: str, folder: Path) -> None:
 
     row = PIPELINES[name]
     denoiser, processor = row["denoiser"], row["processor"]
-    parts = {
-        "scheduler": made((SCHEDULERS.get(name, "FlowMatchEulerDiscreteScheduler"), {})),
-        "vae": made(row["vae"]),
-    }
+    scheduler = SCHEDULERS.get(name, "FlowMatchEulerDiscreteScheduler")
+    parts = {"scheduler": made((scheduler, {})), "vae": made(row["vae"])}
     parts["unet" if "UNet" in denoiser[0] else "transformer"] = made(denoiser)
     for end, (reader, *words) in row["readers"].items():
         parts[f"tokenizer{end}"], parts[f"text_encoder{end}"] = READERS[reader](*words)
     parts |= FURTHER[name]() if name in FURTHER else {}
     if name == "qwen21" or "tokenizer" in processor:
         del parts["tokenizer"]
-    index: dict[str, Any] = {
-        "_class_name": f"{row['pipeline']}Pipeline",
-        "_diffusers_version": diffusers.__version__,
-    }
+    index: dict[str, Any] = {"_class_name": f"{row['pipeline']}Pipeline"}
+    index |= {"_diffusers_version": diffusers.__version__}
     for part, model in parts.items():
         model.save_pretrained(folder / part)
         index[part] = [type(model).__module__.partition(".")[0], type(model).__name__]

@@ -220,8 +220,6 @@ def test_slurm_makes_the_files_of_one_process(dataset, alone, tmp_path):
     assert sum(text.count('"chain"') for text in earlier.values()) < CHAINS
     subprocess.run(command, env=env, check=True)
     assert content(dataset) == alone(*ASKED)
-    before_merging = max((programs / "seen").glob("*/.scoring"), key=lambda path: int(path.parent.name))
-    assert_continued(earlier, whole_lines(before_merging.parent))
 
 
 DEMO = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 3, "quiet": True}
