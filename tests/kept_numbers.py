@@ -78,19 +78,16 @@ def check_study(name, tables, *studies, chains=()):
                 shown[key] = [{"": parts + _strips(table, statistic, chains)}]
                 for drawing in page._drawings(table, statistic, "", context):
                     axes = drawing.figure.axes
-                    places = [
-                        [*part.get_subplotspec().get_geometry(), *part.get_xticks(), *part.get_yticks()]
-                        for part in axes
-                    ]
+                    places = []
+                    for part in axes:
+                        grid = part.get_subplotspec().get_geometry()
+                        places.append([*grid, *part.get_xticks(), *part.get_yticks()])
                     widths = [line.get_linewidth() for part in axes for line in part.lines]
                     bands = [band for part in axes for band in part.collections]
-                    cells = [
-                        np.ma.filled(() if (part := band.get_array()) is None else part, -1) for band in bands
-                    ]
+                    arrays = [() if (part := band.get_array()) is None else part for band in bands]
+                    cells = [np.ma.filled(part, -1).ravel() for part in arrays]
                     looks = [(band.get_alpha() or 1, band.get_clim()) for band in bands]
-                    drawn[drawing.name] = [
-                        {"": [of_figure(drawing), places, widths, looks, [part.ravel() for part in cells]]}
-                    ]
+                    drawn[drawing.name] = [{"": [of_figure(drawing), places, widths, looks, cells]}]
     check(f"{name}, shown", shown)
     check(f"{name}, drawn", drawn)
 
@@ -99,16 +96,12 @@ def _strips(table, statistic, chains):
     """What is said under the pictures, and which pictures they are; every other chain has a reference."""
     if not chains or not hasattr(statistic, "strips"):
         return []
-    order, asked, picture = (
-        {chain.id: place for place, chain in enumerate(chains)},
-        [],
-        small_dataset.picture(1, side=8),
-    )
-    reader = SimpleNamespace(
-        chains=lambda: chains,
-        picture=lambda chain, step: asked.append((order[chain], step)),
-        reference=lambda chain: picture if order[chain] % 2 else None,
-    )
+    order, asked = {chain.id: place for place, chain in enumerate(chains)}, []
+    picture = small_dataset.picture(1, side=8)
+    reader = SimpleNamespace()
+    reader.chains = lambda: chains
+    reader.picture = lambda chain, step: asked.append((order[chain], step))
+    reader.reference = lambda chain: picture if order[chain] % 2 else None
     strips = statistic.strips(table, reader)
     frames = [(frame["label"], frame["words"]) for strip in strips for frame in strip.frames]
     return [
@@ -125,12 +118,7 @@ def of_figure(drawing):
     for axes in drawing.figure.axes:
         parts += [line.get_xydata() for line in axes.lines] + [bar.get_bbox().bounds for bar in axes.patches]
         parts += [path.vertices for band in axes.collections for path in band.get_paths()]
-        parts += [
-            axes.get_xlim(),
-            axes.get_ylim(),
-            axes.get_title(loc="left"),
-            axes.get_xlabel(),
-            axes.get_ylabel(),
-        ]
+        parts += [axes.get_xlim(), axes.get_ylim()]
+        parts += [axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel()]
         parts += [text.get_text() for text in (*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels())]
     return [part if isinstance(part, str | float) else np.nan_to_num(part).ravel() for part in parts]

@@ -27,11 +27,8 @@ STEPS = ((-1, 0, 1), (-1, 1, 0), (0, -1, 1), (0, 1, -1), (1, -1, 0), (1, 0, -1))
 def ranks(statistic, pictures):
     """Ranks of three runs on so many pictures that give the statistic: the square sum of the rank sums fixes it."""
     wanted = round(statistic * pictures)
-    near = [
-        (one, other, -one - other)
-        for one, other in product(range(-20, 21), repeat=2)
-        if one**2 + other**2 + (one + other) ** 2 == wanted
-    ]
+    pairs = product(range(-20, 21), repeat=2)
+    near = [(a, b, -a - b) for a, b in pairs if a**2 + b**2 + (a + b) ** 2 == wanted]
     left, found = list(near[0]), []
     while any(left):
         step = min(STEPS, key=lambda step: sum(abs(a - b) for a, b in zip(left, step, strict=True)))

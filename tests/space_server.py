@@ -29,19 +29,16 @@ def free_port():
 def serving(dataset, cache, command=None, env=None, wait=90.0, first="/gradio_api/info"):
     """Start the app on a dataset and give its address once `first` is answered; at the end it must still be alive."""
     port = free_port()
-    about = os.environ | {
-        "CONVERGEBENCH_DATASET": str(dataset),
-        "CONVERGEBENCH_PREVIEWS": str(cache),
-        "GRADIO_SERVER_PORT": str(port),
-        "GRADIO_ANALYTICS_ENABLED": "False",
-        "HF_HUB_OFFLINE": "1",
-    }
+    about = {"CONVERGEBENCH_DATASET": str(dataset), "CONVERGEBENCH_PREVIEWS": str(cache)}
+    about |= {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1"}
     log = Path(cache) / "server.log"
     (Path(cache) / "uploads").mkdir(parents=True, exist_ok=True)
     (Path(cache) / "uploads" / LEFT).write_text("of a server before")
     command = command or [sys.executable, "-m", "convergebench.spaces_app.app"]
     with log.open("wb") as file:
-        process = subprocess.Popen(command, env=about | (env or {}), stdout=file, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, env=os.environ | about | (env or {}), stdout=file, stderr=subprocess.STDOUT
+        )
     try:
         yield Server(f"http://127.0.0.1:{port}", process, log).ready(wait, first)
         assert process.poll() is None, log.read_text()

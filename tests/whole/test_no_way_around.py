@@ -139,18 +139,14 @@ def test_no_verb_writes_through_a_link(dataset, tmp_path, verb):
     out.mkdir(exist_ok=True)
     (out / ("figures" if verb == "report" else "data/scores")).symlink_to(elsewhere)
     (out / ".report-manifest").write_text(json.dumps({"files": {"figures/kept.svg": {}}}))
-    words = {
-        "build": ["build", tmp_path / "run", "--out", out],
-        "score": ["score", out, "--metrics", "psnr"],
-        "verify": ["verify", out, "--repair"],
-    }.get(verb, [])
+    words = {"build": ["build", tmp_path / "run", "--out", out], "score": ["score", out, "--metrics", "psnr"]}
     if verb == "verify":
         (dataset / "data/chains/0000.parquet").write_bytes(b"broken")
     if verb == "report":
         with pytest.raises(UserError, match="is a symbolic link, which is not followed"):
             replace_files(out, {"index.html": b"ours"})
     else:
-        result = invoke(*words)
+        result = invoke(*words.get(verb, ["verify", out, "--repair"]))
         assert (result.exit_code, "is a symbolic link, which is not followed" in result.output) == (2, True)
     assert {path.name: path.read_text() for path in elsewhere.iterdir()} == {"kept.svg": "theirs"}
 
