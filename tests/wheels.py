@@ -36,23 +36,10 @@ STRAY = shutil.ignore_patterns(
 )
 
 
-def extras() -> dict[str, list[str]]:
-    """Every extra that a user may ask for, with the others that ask for the same packages; "" is none."""
+def extras() -> list[str]:
+    """Every extra that a user may ask for; "" is none."""
     table = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    alike: dict[frozenset[str], list[str]] = {frozenset(): [""]}
-    for name in table:
-        if name != "dev":
-            alike.setdefault(asked_by(name, table), []).append(name)
-    return {names[0]: names for names in alike.values()}
-
-
-def asked_by(extra: str, table: dict[str, list[str]]) -> frozenset[str]:
-    """The packages of an extra, and of the extras that it names."""
-    found: set[str] = set()
-    for wanted in table[extra]:
-        named = wanted.partition("[")[2].rstrip("]").split(",") if wanted.startswith("convergebench[") else []
-        found |= frozenset().union(*(asked_by(name, table) for name in named)) if named else {wanted}
-    return frozenset(found)
+    return ["", *(name for name in table if name != "dev")]
 
 
 def build_wheel(out: Path) -> Path:
@@ -109,8 +96,8 @@ def main() -> None:
         wheel = build_wheel(Path(temporary))
         for python in os.environ.get("PYTHONS", sys.executable).split(":"):
             version = subprocess.check_output([python, "--version"], text=True).split()[1]
-            for extra, names in extras().items():
-                label = ", ".join(f"`[{name}]`" for name in names) if extra else "base"
+            for extra in extras():
+                label = f"`[{extra}]`" if extra else "base"
                 with tempfile.TemporaryDirectory() as folder:
                     row = [version, label, *try_environment(wheel, extra, Path(folder), python)]
                 print(f"| {' | '.join(row)} |", flush=True)
