@@ -30,7 +30,6 @@ from convergebench.generation.vendors import models
 from convergebench.metric_modules._engine import engine
 from convergebench.metric_modules._evaluate import images
 from convergebench.metric_modules._judges import asks, questions
-from convergebench.metric_modules.lpips import weights
 from convergebench.spaces_app.space import served_dataset, server, tabs
 from fuzz.mutations import mutate
 from fuzz.workshop import KINDS, SUITE
@@ -182,29 +181,6 @@ class Pictures(Door):
             said(error)
 
 
-class NetworkWeights(Door):
-    """The weights of LPIPS are those that were fetched, or are not used."""
-
-    def open(self) -> None:
-        scored.lpips_weights(self.folder)
-        with self.cache():
-            self.path = weights.weights_file("alex")
-            self.digest = weights.load_weights("alex")[1]
-        self.seeds = [self.path.read_bytes()]
-
-    def cache(self) -> Any:
-        return mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.folder)})
-
-    def use(self, data: bytes) -> None:
-        self.path.write_bytes(data)
-        try:
-            with self.cache():
-                if weights.load_weights("alex")[1] != self.digest:
-                    raise AssertionError("silent: other weights are loaded")
-        except (ValueError, FileNotFoundError) as error:
-            said(error)
-
-
 class OfADataset(Door):
     """A door with a small dataset."""
 
@@ -336,7 +312,6 @@ DOORS: dict[str, type[Door]] = {
     "suite": OwnSuite,
     "prices": Prices,
     "pictures": Pictures,
-    "weights": NetworkWeights,
     "published scores": Published,
     "labels": Labels,
     "questions": Questions,

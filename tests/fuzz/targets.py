@@ -9,7 +9,7 @@ from random import Random
 import click
 from convergebench.cli import __main__ as cli
 from convergebench.dataset_builder.dataset.reader import UnreadableFile
-from fuzz.datasets import on_the_hub, same_or_named, unlisted
+from fuzz.datasets import same_or_named, unlisted
 from fuzz.mutations import HOSTILE
 from fuzz.workshop import METRICS, SCORED, TABLES, Workshop, Wrong, files_below, invoke, rows_of, tables_of
 
@@ -188,7 +188,6 @@ TARGETS = {
     "manifests": (manifests, 2),
     "tables of a dataset": (parquet, 3),
     "tables not listed": (unlisted, 3),
-    "a dataset on the Hub": (on_the_hub, 3),
     "imports": (imports, 4),
     "words": (command_line, 5),
 }  # each with its share

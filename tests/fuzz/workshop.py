@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -18,7 +18,6 @@ from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
-from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.tables import as_json
 from convergebench.spaces_app.reporting.write import open_scored, read_analysis
 from convergebench.spaces_app.statistics import compute_tables
@@ -48,9 +47,9 @@ def invoke(*words: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def rows_of(where: Path | Reader, configs: tuple[str, ...]) -> dict[str, str]:
+def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
     """What readers get of each config, pictures through their hashes as everywhere."""
-    reader = where if isinstance(where, Reader) else Reader(where)
+    reader = Reader(folder)
     results = {}
     for config in configs:
         rows = [
@@ -67,12 +66,8 @@ def rows_of(where: Path | Reader, configs: tuple[str, ...]) -> dict[str, str]:
 
 def tables_of(folder: Path) -> dict[str, str]:
     """Every table of a dataset's report, without its drawings; raises UserError as the verb does."""
-    return tables_from(lambda: read_analysis(open_scored(folder)))
-
-
-def tables_from(read: Callable[[], Analysis]) -> dict[str, str]:
     try:
-        tables = compute_tables(read())
+        tables = compute_tables(read_analysis(open_scored(folder)))
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     return {name: as_json(table) for name, table in tables.items()}

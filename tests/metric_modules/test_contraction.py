@@ -54,17 +54,6 @@ def test_a_contraction_has_its_factor_and_fixed_point():
     assert result["fixed_point_interval"][0] < 1 < result["fixed_point_interval"][1]
 
 
-def test_a_chain_at_rest_ends_the_fit_or_has_nulls():
-    at_once = contraction([[9.0, 9.0, 9.0]], [[3.0, 0.0, 0.0]])
-    assert (at_once["q"], at_once["fixed_point_rmse"], at_once["per_chain"][0]["reached"]) == (0.0, 3.0, 1)
-    later = contraction([[1.0] * 5], [[8.0, 4.0, 2.0, 0.0, 0.0]])
-    assert (later["q"], later["per_chain"][0]["reached"]) == (pytest.approx(0.5), 3)
-    result = contraction([[0.0] * 12], [[0.0] * 12])
-    assert result["q"] is result["growth_exponent"] is result["fixed_point_rmse"] is None
-    assert (result["q_chains"], result["growth_chains"], result["growth"]) == (0, 0, [])
-    assert result["per_chain"][0]["reached"] == 0
-
-
 def test_missing_values_are_skipped_and_never_zero():
     assert exponent([1.0, None, 9.0, math.nan, 25.0], [1, 2, 3, 4, 5]) == pytest.approx(2)
     assert factor([8.0, None, 2.0]) == pytest.approx(0.5)

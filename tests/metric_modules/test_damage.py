@@ -2,10 +2,9 @@
 
 import cv2
 import numpy as np
-import pytest
 from benchmarks.verdicts import wear
 from convergebench.metric_modules.damage import measure
-from convergebench.metric_modules.halflife.causes import COLOUR, PART, Limits
+from convergebench.metric_modules.halflife.causes import PART, Limits
 from convergebench.metric_modules.halflife.outcomes import convergence
 from convergebench.metric_modules.registration.align import Placement
 from random_lpips import random_model
@@ -71,14 +70,6 @@ def test_the_engine_takes_the_network_of_lpips():
     shown = picture(1)
     same, gone = scorer.compare(scorer.prepare(shown), [shown, holed(shown)], [{}] * 2)
     assert (same, gone["damage_outline"] == "no_damage") == ({"damage": 0, "damage_outline": "no_damage"}, False)
-
-
-@pytest.mark.parametrize(("band", "way", "value", "lost"), [
-    (PART, "", 0.24, False), (PART, "", 0.25, True), (PART, "kept", 0.31, False), (PART, "kept", 0.32, True),
-    (PART, "lost", 0.2, True), (PART, "lost", 0.19, False), (COLOUR, "", 10, True), (COLOUR, "kept", 12, False),
-])  # fmt: skip
-def test_a_band_decides_by_its_limit_or_for_one_side(band, way, value, lost):
-    assert band.is_reached(value, Limits(undecided=way)) is lost
 
 
 def test_another_person_settles_an_undecided_round():

@@ -54,20 +54,6 @@ def round_of(*pictures, cycle=CYCLE, closes=True, **options):
     return [judge_step(cycle, closes, k, shown, **options) for k in range(1, len(shown))]
 
 
-def chain_of(start, editor, rounds=2):
-    shown = [start]
-    for _ in range(2 * rounds):
-        shown.append(editor(shown[-1]))
-    return [round_of(*shown[2 * n : 2 * n + 3]) for n in range(rounds)]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_doing_nothing_is_never_applied(name):
-    forward, undo = round_of(picture(name), picture(name), picture(name))
-    assert (forward["changed"], forward["region_share"]) == (0, 0)
-    assert undo["undone"] == "not_changed"
-
-
 def worn(shown):
     """The picture after what is no edit, by name."""
     made = {f"JPEG {quality}": jpeg(shown, quality) for quality in (30, 50, 75, 95)}
@@ -81,15 +67,20 @@ def worn(shown):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_compression_noise_and_softening_are_no_edit(name):
+    forward, undo = round_of(*[picture(name)] * 3)
+    assert (forward["changed"], forward["region_share"], undo["undone"]) == (0, 0, "not_changed")
     start = look(picture(name))
     for how, shown in worn(picture(name)).items():
         assert _judge_forward(start, look(shown), small=True)["changed"] == 0, how
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("editor", [stretched, shifted], ids=["contrast stretch", "shift by 16 pixels"])
-def test_a_stretch_or_a_shift_is_never_both_applied_and_undone(name, editor):
-    for forward, undo in chain_of(picture(name), editor, rounds=3):
+def test_a_stretch_or_a_shift_is_never_both_applied_and_undone(editor):
+    shown = [picture("coffee")]
+    for _ in range(6):
+        shown.append(editor(shown[-1]))
+    for n in (0, 2, 4):
+        forward, undo = round_of(*shown[n : n + 3])
         assert (forward["changed"], undo["undone"]) != (1, 1)
 
 
@@ -145,33 +136,14 @@ def test_any_size_is_compared_with_any_other(shape):
     assert 0 <= find_edit(look(shown), look(picture("coffee")))[1].mean() <= 1
 
 
-def test_a_round_of_another_shape_is_judged():
-    before, forward, back = (
-        cv2.resize(shown, (500, 700)) for shown in painted("coffee", (0.5, 0.5), 0.2, (220, 30, 40))
-    )
-    undo = round_of(before, forward, back, source=seen(picture("coffee")))[1]
-    assert undo["undo_ratio"] < 0.4
-
-
-TURNS = ("flip horizontally", "flip vertically", "rotate 90", "rotate 180", "rotate 270")
-
-
-@pytest.mark.parametrize("name", ["astronaut", "coffee", "gravel"])
-def test_the_oracle_tells_all_flips_and_rotations_apart(name):
-    start = look(picture(name))
-    for number, done in enumerate(("none", *TURNS)):
-        exact = np.ascontiguousarray(TRANSFORMS[done](picture(name)))
-        decayed = (
-            exact,
-            jpeg(exact, 30),
-            noisy(exact, 25),
-            cv2.GaussianBlur(exact, (0, 0), 3),
-            shifted(exact, 8),
-        )
-        seen = look(decayed[number % len(decayed)])
-        assert [find_transform(start, seen, {asked})[0] == asked for asked in TURNS] == [
-            asked == done for asked in TURNS
-        ]
+def test_the_oracle_tells_all_flips_and_rotations_apart():
+    turns = ("flip horizontally", "flip vertically", "rotate 90", "rotate 180", "rotate 270")
+    start = look(picture("coffee"))
+    for done in ("none", *turns):
+        exact = np.ascontiguousarray(TRANSFORMS[done](picture("coffee")))
+        for shown in (exact, jpeg(exact, 30), shifted(noisy(exact, 25), 8)):
+            found = [find_transform(start, look(shown), {asked})[0] == asked for asked in turns]
+            assert found == [asked == done for asked in turns], done
 
 
 def test_what_the_picture_cannot_tell_is_null():
@@ -219,11 +191,8 @@ def test_a_replica_and_a_missing_picture_are_null_with_a_reason():
     before = picture("coffee")
     replica = round_of(before, before, cycle=("Produce an exact replica.",))[0]
     missing = judge_step(CYCLE, True, 2, [seen(before), None, seen(before)])
-    null = {"no_change": replica, "round_incomplete": missing}
-    for code, judged in null.items():
-        assert all(
-            judged[name] == code for name in ("changed", "as_asked", "region_share", "undone", "undo_ratio")
-        )
+    for name in ("changed", "as_asked", "region_share", "undone", "undo_ratio"):
+        assert (replica[name], missing[name]) == ("no_change", "round_incomplete")
 
 
 def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
@@ -231,42 +200,32 @@ def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
     balled = before.copy()
     balled[60:160, 300:400] = (220, 30, 40)
     metric = EditApplied(cache_dir=str(tmp_path))
-    result = metric.compute(
-        predictions=[balled, before], references=[before] * 2, returns=[before] * 2, small=True
-    )
+    twice = [before] * 2
+    result = metric.compute(predictions=[balled, before], references=twice, returns=twice, small=True)
     assert (result["changed"], result["undone"]) == (0.5, 1)
     assert result["undo_ratio_values"] == [0, None]
     assert set(result["reasons"][1]) == {"as_asked", "undone", "undo_ratio", "undo_explained"}
     assert result["signature"].startswith("edit_applied/6 ")
     given = {"predictions": [np.ascontiguousarray(before[:, ::-1])], "references": [before], "returns": [before]}
     flipped = metric.compute(**given, cycle=["flip horizontally", "flip it back"])
-    assert (flipped["changed"], flipped["as_asked"], flipped["undone"], flipped["region_share"]) == (
-        1,
-        1,
-        1,
-        None,
-    )
+    assert (flipped["changed"], flipped["as_asked"], flipped["undone"]) == (1, 1, 1)
+    assert flipped["region_share"] is None
     with pytest.raises(ValueError, match="give two instructions"):
-        EditApplied(cache_dir=str(tmp_path)).compute(**given, cycle="flip")
+        metric.compute(**given, cycle="flip")
 
 
 def test_a_named_colour_can_refute_an_addition_but_not_prove_it():
     before = picture("astronaut")
-    red, small_red = before.copy(), before.copy()
-    red[60:160, 300:400], small_red[60:64, 300:304] = (220, 30, 40), (220, 30, 40)
-    asked = {words: round_of(before, red, before, cycle=(words, "undo"))[0] for words in (
-        "add a red ball", "add a green ball", "add a ball", "make the ball green", "add a red and green ball"
-    )}  # fmt: skip
-    found = {words: (step["as_asked"], step["asked_by"]) for words, step in asked.items()}
-    nothing = ("words_not_checked",) * 2
-    assert found == {
-        "add a red ball": ("words_not_checked", {"colour": True}),
-        "add a green ball": (0, {"colour": False}),
-        "add a ball": nothing,
-        "make the ball green": nothing,
-        "add a red and green ball": nothing,
-    }
-    assert all(step["changed"] == 1 for step in asked.values())
+    red = before.copy()
+    red[60:160, 300:400] = (220, 30, 40)
+    nothing = "words_not_checked"
+    for words, as_asked, asked_by in (
+        ("add a red ball", nothing, {"colour": True}),
+        ("add a green ball", 0, {"colour": False}),
+        ("make the ball green", nothing, nothing),
+    ):
+        step = round_of(before, red, cycle=(words, "undo"))[0]
+        assert (step["changed"], step["as_asked"], step["asked_by"]) == (1, as_asked, asked_by)
 
 
 def test_the_colours_of_the_whole_picture_are_measured():

@@ -117,22 +117,44 @@ def test_bad_input_is_refused(options, sentence):
         half_life(curves, **options)
 
 
-GOOD = {name: [0.9] * 4 for name in ("rmse", "ssim", "lpips", "clip")}
-
-
 def lost(**changes) -> Outcome:
-    good = {"changed": [True] * 4, "undone": [True] * 4, "part": [0.1] * 4}
-    kept = GOOD | changes.pop("retained", {})
-    series = good | {name: changes.pop(name) for name in good if name in changes}
-    values = {
-        "not changed": [series["changed"]],
-        "not undone": [series["undone"]],
-        "quality lost": [kept[name] for name in ("rmse", "ssim", "lpips")],
-        "part lost": [series["part"]],
-        "meaning lost": [kept["clip"]],
-    }
-    asked = {cause: lists for cause, lists in values.items() if lists != [None]}
-    return convergence([1, 2, 3, 4], asked, **changes)
+    """The outcome of four rounds, good but for these series."""
+    names = "changed", "undone", "rmse", "ssim", "part", "clip"
+    good = dict.fromkeys(("changed", "undone"), [True] * 4) | {"part": [0.1] * 4}
+    series = {name: changes.pop(name, good.get(name, [0.9] * 4)) for name in names}
+    causes = dict(
+        zip(names, ("not changed", "not undone", *["quality lost"] * 2, "part lost", "meaning lost"), strict=True)
+    )
+    values = {cause: [series[name] for name in names if causes[name] == cause] for cause in causes.values()}
+    return convergence([1, 2, 3, 4], values, **changes)
+
+
+def test_convergence_ends_with_the_first_loss():
+    fair, poor = [True, True, False, True], [0.9, 0.9, 0.4, 0.9]
+    assert lost() == Outcome(4)
+    assert lost(changed=fair) == lost(changed=fair, undone=fair, rmse=poor) == Outcome(2, 3, "not changed")
+    assert lost(undone=fair) == lost(undone=fair, part=[0.1, 0.1, 0.4, 0.1]) == Outcome(2, 3, "not undone")
+    assert lost(rmse=poor) == lost(ssim=poor, clip=poor) == Outcome(2, 3, "quality lost")
+    assert lost(part=[0.1, 0.1, 0.4, 0.1], clip=poor) == Outcome(2, 3, "part lost")
+    assert lost(clip=poor) == lost(clip=poor, changed=[True] * 3 + [False]) == Outcome(2, 3, "meaning lost")
+    assert lost(undone=[True, True, True, None]).kept == 3  # a round that could not be judged
+    assert lost(undone=[True, None, True, True]).kept == 4
+    assert lost(undone=[None] * 4, left_out={"not undone": {1, 2, 3, 4}}) == Outcome(4)  # an impossible check
+    nothing = [None] * 4
+    refused = lost(
+        changed=[False], undone=nothing, rmse=nothing, ssim=nothing, part=nothing, clip=nothing, end="refused"
+    )
+    assert refused == Outcome(0, 1, "not changed")
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"), [("refused", "refused"), ("no_image", "no image"), ("shrunk", "shrunk")]
+)
+def test_convergence_ends_where_no_picture_comes(end, cause):
+    ended = convergence([1, 2, 3, 4], {"quality lost": [[0.9, 0.9]]}, end=end)
+    assert (ended, ended.rounds_kept) == (Outcome(2, 3, cause), 2)
+    failed = convergence([1, 2, 3, 4], {"quality lost": [[0.9, 0.9]]}, end="failed")
+    assert (failed, failed.rounds_kept) == (Outcome(2, failed=True), None)
 
 
 def test_intervals_of_few_or_equal_chains():
@@ -141,57 +163,6 @@ def test_intervals_of_few_or_equal_chains():
     assert wilson == pytest.approx((0.2178, 0.3972), abs=2e-3)
     # A share of one does not read as certainty.
     assert half_life([falling(90)] * 8)["survival_interval"] == (pytest.approx(0.589, abs=0.001), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("changes", "cause"),
-    [
-        ({"changed": [True, True, False, True]}, "not changed"),
-        ({"undone": [True, True, False, True]}, "not undone"),
-        ({"retained": {"rmse": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
-        ({"retained": {"ssim": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
-        ({"retained": {"lpips": [0.9, 0.9, 0.4, 0.9]}}, "quality lost"),
-        ({"part": [0.1, 0.1, 0.4, 0.1]}, "part lost"),
-        ({"retained": {"clip": [0.9, 0.9, 0.4, 0.9]}}, "meaning lost"),
-    ],
-)
-def test_convergence_ends_with_the_first_loss(changes, cause):
-    assert lost(**changes) == Outcome(2, 3, cause)
-    assert lost() == lost(changed=None, undone=None) == Outcome(4)
-    assert lost(undone=[True, True, True, None]).kept == 3  # a round that could not be judged
-    assert lost(undone=[True, None, True, True]).kept == 4
-
-
-@pytest.mark.parametrize(
-    ("end", "outcome"),
-    [
-        ("refused", Outcome(2, 3, "refused")),
-        ("no_image", Outcome(2, 3, "no image")),
-        ("shrunk", Outcome(2, 3, "shrunk")),
-        ("failed", Outcome(2, failed=True)),
-    ],
-)
-def test_convergence_ends_where_no_picture_comes(end, outcome):
-    ended = convergence([1, 2, 3, 4], {"quality lost": [values[:2] for values in GOOD.values()]}, end=end)
-    assert (ended, ended.rounds_kept) == (outcome, None if end == "failed" else 2)
-
-
-def test_round_comes_before_the_order_of_causes():
-    assert lost(changed=[True, True, True, False], part=[0.1, 0.4, 0.4, 0.4]).cause == "part lost"
-    assert lost(changed=[True, False, True, True], undone=[True, False, True, True]).cause == "not changed"
-    refused_after_a_forward_that_did_nothing = lost(
-        changed=[False], undone=[None], retained={name: [None] for name in GOOD}, part=[None], end="refused"
-    )
-    assert refused_after_a_forward_that_did_nothing == Outcome(0, 1, "not changed")
-
-
-def test_an_impossible_check_is_left_out_of_its_round():
-    gap = {"changed": [None, None, True, True], "undone": [True] * 4}
-    assert lost(**gap, left_out={"not changed": {1, 2}}) == Outcome(4)
-    assert lost(changed=[True] * 4, undone=[None] * 4, left_out={"not undone": {1, 2, 3, 4}}) == Outcome(4)
-    worse = {"retained": {"rmse": [0.9, 0.9, 0.4, 0.9]}}
-    unjudged = lost(changed=[None] * 4, left_out={"not changed": {1, 2, 3, 4}}, **worse)
-    assert unjudged == Outcome(2, 3, "quality lost")
 
 
 def test_the_name_says_what_was_not_checked():

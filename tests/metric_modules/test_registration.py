@@ -70,31 +70,18 @@ def test_the_shift_is_in_the_references_own_pixels():
     assert locate(anchors(tiny), moved(tiny, 3, 2, 1)).x == pytest.approx(3, abs=0.2)
 
 
-def test_edits_brightness_and_contrast_do_not_disturb_it():
-    reference = picture("coffee")
-    edited = moved(reference, 8, -5, 1.0)
-    cv2.circle(edited, (200, 300), 110, (220, 30, 40), -1)
-    for seen in (edited, (40 + 0.6 * moved(reference, 8, -5, 1.0)).astype(np.uint8)):
-        found = locate(anchors(reference), seen)
-        assert found.accepted
-        assert (found.x, found.y) == pytest.approx((8, -5), abs=0.2)
-
-
 def unmatched():
     plain = np.full((512, 512, 3), 90, np.uint8)
     mirrored = np.ascontiguousarray(picture("astronaut")[:, ::-1])
     noise = np.random.default_rng(1).integers(0, 256, (512, 512, 3)).astype(np.uint8)
     return {
         "another picture": (picture("astronaut"), picture("gravel")),
-        "the other way": (picture("gravel"), picture("astronaut")),
         "mirrored": (picture("astronaut"), mirrored),
         "noise": (picture("astronaut"), noise),
         "a plain answer": (picture("astronaut"), plain),
         "moved too far": (picture("astronaut"), moved(picture("astronaut"), 57, 0, 1.0)),
         "rotated": (picture("astronaut"), np.ascontiguousarray(np.rot90(picture("astronaut")))),
-        "a plain reference": (plain, picture("astronaut")),
         "too small": (picture("astronaut")[:40, :40], picture("astronaut")[:40, :40]),
-        "one pixel": (plain[:1, :1], plain[:1, :1]),
         "a strip": (picture("astronaut")[:3], picture("astronaut")[:3]),
     }
 
