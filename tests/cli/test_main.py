@@ -91,12 +91,9 @@ def test_bad_usage_exits_with_two_and_one_sentence(words, sentence):
     assert "Traceback" not in result.output
 
 
-def test_plan_for_a_machine_names_every_chain():
+def test_a_plan_names_every_chain_and_generate_resumes_and_says_so(tmp_path):
     made = json.loads(say("plan", "--suite", "smoke", "--editor", "identity", "--json"))
     assert len(made["chains"]) == made["editors"][0]["chains"] > 0
-
-
-def test_generate_resumes_and_says_so(tmp_path):
     words = ["generate", "--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--out", tmp_path / "run"]
     assert json.loads(say(*words, "--json"))["ends"]["complete"] > 0
     assert "nothing to do" in say(*words)

@@ -89,24 +89,18 @@ def test_a_report_is_written_and_the_headline_printed(whole):
     assert (row["cost"], row["seconds"]) == (pytest.approx(0.08), pytest.approx(4.0))
 
 
-def test_a_threshold_out_of_range_is_refused(folder):
-    result = run(folder, "--threshold", "1.5")
-    assert result.exit_code == 2
-    assert "--threshold must be above 0 and at most 1, got 1.5" in result.output
-
-
-def test_a_folder_without_scores_names_the_missing_verb(tmp_path):
-    assert "`convergebench build` makes one" in run(tmp_path).output
-    _, chains, _ = dataset({"one": 1.0}, sources=2, programs=1, rounds=3)
-    lay(tmp_path, chains=chains)
-    assert "`convergebench score" in run(tmp_path).output
-
-
-def test_a_folder_that_cannot_be_written_is_one_sentence(small, tmp_path):
+def test_what_cannot_be_reported_is_one_sentence(small, tmp_path):
+    unscored = tmp_path / "unscored"
+    lay(unscored, chains=dataset({"one": 1.0}, sources=2, programs=1, rounds=3)[1])
     (tmp_path / "taken").write_text("a file")
-    result = run(small, "--out", tmp_path / "taken")
-    assert result.exit_code == 2
-    assert f"cannot write to {tmp_path / 'taken'}" in result.output
+    for words, sentence in (
+        ((small, "--threshold", "1.5"), "--threshold must be above 0 and at most 1, got 1.5"),
+        ((tmp_path,), "`convergebench build` makes one"),
+        ((unscored,), "`convergebench score"),
+        ((small, "--out", tmp_path / "taken"), f"cannot write to {tmp_path / 'taken'}"),
+    ):
+        result = run(*words)
+        assert (result.exit_code, sentence in result.output) == (2, True), result.output
 
 
 def published(case, start):

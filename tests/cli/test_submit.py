@@ -302,10 +302,8 @@ def test_a_foreign_file_in_a_submission_is_refused_by_name(made, tmp_path):
 
 def test_usage_that_cannot_be_meant_is_one_sentence(tmp_path):
     assert "say where by --repo" in run("submit", tmp_path, "--propose").stderr
-    assert (
-        f"{tmp_path} is not a submission: it has no submission.json"
-        in run("verify", "submission", tmp_path).stderr
-    )
+    told = run("verify", "submission", tmp_path)
+    assert f"{tmp_path} is not a submission: it has no submission.json" in told.stderr
 
 
 def test_the_reach_of_a_sample_is_the_hypergeometric_probability():

@@ -197,7 +197,10 @@ def test_an_option_that_a_pipeline_would_ignore_is_refused():
             edited(f"{name}Pipeline", f"{option}=2")
 
 
-def test_what_a_pipeline_raises_fails_the_step_and_not_the_run():
+def test_what_a_pipeline_raises_fails_the_step_and_a_folder_without_weights_stops_the_run(tmp_path):
+    with pytest.raises(Unusable, match="cannot be loaded"):
+        editors.choose(f"diffusers:model={tmp_path}").editor.edit(Image.new("RGB", (64, 64)), "x", 0)
+
     def broken(image):
         raise RuntimeError("expected 4 channels")
 
@@ -220,11 +223,6 @@ def test_the_table_of_pipelines_is_current():
     for name in driven:
         answer, _ = edited(name)
         assert pictures.decode(answer.data).size == (96, 64), name
-
-
-def test_a_folder_without_weights_stops_the_run_in_one_sentence(tmp_path):
-    with pytest.raises(Unusable, match="cannot be loaded"):
-        editors.choose(f"diffusers:model={tmp_path}").editor.edit(Image.new("RGB", (64, 64)), "x", 0)
 
 
 @pytest.mark.parametrize("kind", ["autoencoder", "tiny_autoencoder"])

@@ -47,9 +47,6 @@ def test_fal_is_sent_an_order_behind_the_router(ask):
     assert body.pop("image_url") == body.pop("image_urls")[0]
     assert isinstance(body.pop("seed"), int)
     assert body == {"prompt": "Paint the door green."}
-
-
-def test_fal_is_sent_the_weights_of_a_lora(ask):
     _, [order] = ask(lambda server: setattr(server, "hosting", {"adapterWeightsPath": "door.safetensors"}))
     [lora] = order.json()["loras"]
     assert (lora["path"].endswith(f"/{hf.MODEL}/resolve/main/door.safetensors"), lora["scale"]) == (True, 1)

@@ -174,15 +174,14 @@ def test_gemini_thinks_as_little_as_it_is_told(tmp_path, monkeypatch):
     assert "thinking" not in editors.choose("gemini").settings
 
 
-@pytest.mark.parametrize("session", ["fresh", "server"])
-def test_openai_plans_as_much_as_it_is_told(tmp_path, monkeypatch, session):
-    vendor = Sessions(openai) if session == "server" else chains.script(openai, picture(chains.SIZE))
-    more = {"complexity": "high", "session": session}
-    _, [request, *_] = chains.asked(tmp_path, monkeypatch, openai, vendor, **more)
-    if session == "fresh":
-        assert openai.fields(request)["complexity"] == ("text/plain", b"high")
-    else:
-        assert request.json()["tools"][0]["complexity"] == "high"
+def test_openai_plans_as_much_as_it_is_told(tmp_path, monkeypatch):
+    fresh = chains.script(openai, picture(chains.SIZE))
+    [step, *_], [request, *_] = chains.asked(tmp_path, monkeypatch, openai, fresh, complexity="high", mask="true")
+    assert openai.fields(request)["complexity"] == ("text/plain", b"high")
+    assert ("mask" in openai.fields(request), "masked" in step.details) == (False, False), "the edit has none"
+    more = {"complexity": "high", "session": "server"}
+    _, [request, *_] = chains.asked(tmp_path, monkeypatch, openai, Sessions(openai), **more)
+    assert request.json()["tools"][0]["complexity"] == "high"
     assert "complexity" not in editors.choose("openai").settings
 
 
@@ -232,13 +231,6 @@ def test_an_editor_that_takes_a_mask_is_given_that_of_the_edit(moved, session):
     assert free[(before != after).any(axis=2)].all(), "what the edit needs may be changed"
     assert 0 < free.mean() < 0.5, "the rest may not"
     assert step.details["masked"]
-
-
-def test_a_chain_without_a_mask_sends_none(monkeypatch, tmp_path):
-    vendor = chains.script(openai, picture(chains.SIZE))
-    [step, *_], [request, *_] = chains.asked(tmp_path, monkeypatch, openai, vendor, mask="true")
-    assert "mask" not in openai.fields(request)
-    assert "masked" not in step.details
 
 
 @pytest.fixture

@@ -19,9 +19,8 @@ def test_the_same_words_give_the_same_chains_in_another_process():
         "print(*[chain.id for chain in plan.make_plan(suites.load('smoke'), ['jpeg:quality=40', 'identity']).chains])"
     )
     here = [chain.id for chain in plan.make_plan(suites.load("smoke"), ["jpeg:quality=40", "identity"]).chains]
-    for seed in ("1", "2"):
-        told = subprocess.check_output([sys.executable, "-c", code], text=True, env={"PYTHONHASHSEED": seed})
-        assert told.split() == here
+    told = subprocess.check_output([sys.executable, "-c", code], text=True, env={"PYTHONHASHSEED": "1"})
+    assert told.split() == here
     assert len(set(here)) == len(here) > 0
 
 
@@ -164,13 +163,10 @@ PROGRAM = Program("hat", ("add hat", "remove hat"), "accessories", True, "clear"
 CHAIN = Chain(SOURCE, PROGRAM, "paint", {"seed": "per-step", "short_side": 8}, 1, 3)
 
 
-def test_a_chains_id_is_the_same_anywhere_and_by_any_title():
+def test_a_chains_id_is_the_same_anywhere_and_of_all_its_fields():
     assert CHAIN.id == "b1116202f18f6ccd"
     renamed = dataclasses.replace(SOURCE, title="A dot", attribution="painted by us")
     assert dataclasses.replace(CHAIN, source=renamed).id == CHAIN.id
-
-
-def test_every_field_of_a_chain_is_part_of_its_id():
     changes = [{"editor": "jpeg"}, {"settings": {"seed": "fixed", "short_side": 8}}, {"run": 2}, {"rounds": 4}]
     changes += [{"program": dataclasses.replace(PROGRAM, cycle=("add hat", "take the hat off"))}]
     changes += [{"source": dataclasses.replace(SOURCE, **{name: "1" * 64})} for name in ("sha256", "reference")]

@@ -77,13 +77,14 @@ def test_paste_back_restores_surroundings_and_measures_its_seam():
     assert 0 < note["seam"] < 1
     untouched, _, _ = edit("paste-back", "make it night")
     assert np.array_equal(np.asarray(untouched), np.asarray(edit("none", "make it night")[0]))
-
-
-def test_a_hard_border_is_a_seam():
     sent, answered = np.full((40, 40, 3), 100.0), np.full((40, 40, 3), 130.0)
     hard = np.where(np.arange(40)[:, None, None] < 20, sent, answered)
     assert _seam(sent, answered, hard, np.ones((40, 40), bool)) > 0.5
     assert _seam(sent, answered, answered, np.ones((40, 40), bool)) == 0
+    first, second = edit("grain:sigma=40+paste-back")[0], edit("paste-back+grain:sigma=40")[0]
+    assert difference(first, PICTURE, inside=False) == 0 < difference(second, PICTURE, inside=False), (
+        "in its order"
+    )
 
 
 def test_align_takes_off_the_cast_and_leaves_the_edit():
@@ -119,11 +120,6 @@ def test_a_stack_is_part_of_a_chains_identity():
     assert of["identity+fixed-seed"].seed(1) == of["identity+fixed-seed"].seed(2)
     [*_, plain] = plan.make_plan(suite, ["identity"]).chains
     assert of["identity"].id == plain.id, "chains of before stay as they are"
-
-
-def test_the_stack_runs_from_the_editor_outwards():
-    first, second = edit("grain:sigma=40+paste-back")[0], edit("paste-back+grain:sigma=40")[0]
-    assert difference(first, PICTURE, inside=False) == 0 < difference(second, PICTURE, inside=False)
 
 
 def test_merge_asks_once_for_all_additions():

@@ -103,13 +103,10 @@ def test_answers_that_arrive_while_it_looks_do_not_stop_it(tmp_path):
     assert (found["whole"]["chains"], found["whole"]["done"], found["whole"]["calls_done"]) == (1, 0, 0)
 
 
-def test_what_is_no_run_is_one_sentence(tmp_path):
+def test_what_is_no_run_or_cannot_be_read_is_one_sentence(tmp_path):
     result = invoke("status", tmp_path)
     assert result.exit_code == 2
     assert "holds no run; give the folder that `generate --out` made" in result.output
-
-
-def test_a_chain_that_cannot_be_read_is_one_sentence(tmp_path):
     folder = stores.keep(tmp_path / "run", stores.chain())
     for text in ("{", "[]", '{"status": "complete"}', '{"status": "complete", "steps": 1, "cost": "x"}'):
         (folder / "done.json").write_text(text)

@@ -79,11 +79,15 @@ def test_a_picture_changed_in_place_is_not_edited_further(run):
         writer.picture(-1)
 
 
-def test_a_folder_with_other_things_in_it_is_not_taken_for_a_run(tmp_path):
+def test_a_folder_with_other_things_or_another_suite_in_it_is_not_taken_for_this_run(tmp_path):
     (tmp_path / "thesis.tex").write_text("all of it")
     with pytest.raises(UserError, match=r"holds 'thesis\.tex' but no run"):
         store.open_run(tmp_path, {"suite": "test"})
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    store.open_run(tmp_path / "run", {"suite": "test"})
+    for other in ({"suite": "another"}, {"suite": "test", "short_side": 64}):
+        with pytest.raises(UserError, match="holds another run"):
+            store.open_run(tmp_path / "run", other)
 
 
 def test_a_run_killed_while_its_folder_was_made_is_begun_again(tmp_path, monkeypatch):
@@ -98,12 +102,6 @@ def test_a_run_killed_while_its_folder_was_made_is_begun_again(tmp_path, monkeyp
                 store.open_run(folder, {"suite": "test"})
         store.open_run(folder, {"suite": "test"})
         assert sorted(path.name for path in folder.iterdir()) == ["chains", "editors.json", "run.json", "sources"]
-
-
-def test_a_run_of_another_suite_is_refused(run):
-    for other in ({"suite": "another"}, {"suite": "test", "short_side": 64}):
-        with pytest.raises(UserError, match="holds another run"):
-            store.open_run(run, other)
 
 
 def test_a_draft_becomes_a_finished_chain_once(run):

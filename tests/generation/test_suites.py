@@ -101,24 +101,18 @@ def test_restoration_is_13_scenes_7_degradations_12_prompts():
     assert all(source.reference and source.reference != source.sha256 for source, _ in every)
 
 
-def test_a_source_that_is_not_there_is_refused():
-    for id, sentence in (("cofee", "no source 'cofee'"), ("coffee~blurr", "no degraded source 'coffee~blurr'")):
-        with pytest.raises(UserError, match=sentence):
-            suites.from_values("s", {**VALUES, "sources": [id]})
-
-
-def test_no_id_is_given_twice():
+def test_a_wrong_source_or_field_is_refused_and_no_id_given_twice():
     for module, what in ((programs, "program"), (catalogue, "source")):
         path = Path(module.__file__).with_name(f"{what}s.toml")
         ids = [row["id"] for row in tomllib.loads(path.read_text())[what]]
         assert len(ids) == len(set(ids))
-
-
-def test_a_program_with_a_wrong_field_is_refused():
     with pytest.raises(UserError, match="program 'x' has no field kycle; its fields are id, cycle"):
         programs.from_row({"id": "x", "kycle": ["add"]})
     with pytest.raises(UserError, match="program 'x' lacks closes, reversibility; its fields are"):
         programs.from_row({"id": "x", "cycle": ["add"], "category": "c"})
+    for id, sentence in (("cofee", "no source 'cofee'"), ("coffee~blurr", "no degraded source 'coffee~blurr'")):
+        with pytest.raises(UserError, match=sentence):
+            suites.from_values("s", {**VALUES, "sources": [id]})
 
 
 def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):

@@ -51,14 +51,11 @@ def test_prices_are_listed_with_their_source_and_its_date():
     assert "gpt-image-1-mini                   low 0.006, medium 0.015, high 0.052, ends 2026-12-01" in told
 
 
-def test_an_unlisted_name_has_its_relatives_rules():
+def test_an_unlisted_name_has_its_relatives_rules_and_the_plan_tells_what_it_lacks():
     newer = models.find("openai", "gpt-image-2.5-sunburst-2027-01-01")
     assert (newer.listed, newer.price, newer.facts["sizes"]) == (False, None, "megapixel")
     assert models.find("openai", "gpt-image-9").facts["fidelities"] == []
     assert models.find("hf", "somebody/a-model").facts == {}
-
-
-def test_plan_and_generate_tell_of_an_end_and_of_a_missing_price(tmp_path):
     words = ["plan", "--suite", "smoke", "--editor", "openai:model=gpt-image-1"]
     words += ["--editor", "qwen:model=qwen-image-9"]
     told = invoke(*words)

@@ -36,22 +36,16 @@ def test_endless_headers_are_cut_at_the_deadline(drip):
     listening.close()
 
 
-def test_a_poll_does_not_wait_beyond_the_deadline():
+def test_a_call_ends_at_its_deadline_and_at_the_limit_on_bytes_and_is_free_without_a_connection(monkeypatch):
     with wire.one_call(0.2), pytest.raises(Transient, match="before the time limit"):
         wire.pause(1)
-
-
-def test_an_answer_beyond_the_limit_on_bytes_is_not_read(monkeypatch):
+    with pytest.raises(Transient) as caught, wire.one_call(5):
+        wire.send("POST", "http://127.0.0.1:9/", {}, json={})
+    assert not caught.value.charged
     monkeypatch.setattr(wire, "MOST_BYTES", 1000)
     big = pytest.raises(Transient, match="more than 1000 bytes")
     with serving(lambda server, request: Reply(body=b"x" * 5000)) as server, wire.one_call(5), big:
         wire.send("GET", server.base, {})
-
-
-def test_a_connection_that_never_was_counts_as_free():
-    with pytest.raises(Transient) as caught, wire.one_call(5):
-        wire.send("POST", "http://127.0.0.1:9/", {}, json={})
-    assert not caught.value.charged
 
 
 def test_the_environments_proxy_is_used(monkeypatch):
@@ -65,16 +59,10 @@ def test_the_environments_proxy_is_used(monkeypatch):
     wire.client.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"),
-    [(400, Rejected), (401, Unusable), (402, Unusable), (403, Unusable), (404, Unusable), (422, Rejected)]
-    + [(status, Transient) for status in (408, 429, 500, 502, 503, 504)],
-)
-def test_a_status_is_tried_again_recorded_or_stops_the_run(status, kind):
-    assert type(wire.status_error(status, "words")) is kind
-
-
-def test_retry_after_is_seconds_or_a_date():
+def test_a_status_is_tried_again_after_seconds_or_a_date_recorded_or_stops_the_run():
+    kinds = {Rejected: (400, 422), Unusable: (401, 402, 403, 404), Transient: (408, 429, 500, 502, 503, 504)}
+    for kind, statuses in kinds.items():
+        assert {type(wire.status_error(status, "words")) for status in statuses} == {kind}
     assert wire.retry_after_seconds("2.5") == 2.5
     in_a_minute = email.utils.formatdate(time.time() + 60, usegmt=True)
     assert wire.retry_after_seconds(in_a_minute) == pytest.approx(60, abs=2)
