@@ -177,7 +177,7 @@ verdicts: .venv/dev  ## how often verdicts are right, on labelled rounds and on 
 wear: .venv/dev  ## wear put on stored returns of paint, MI-GAN and labelled chains: which losses pass for kept (an hour)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.verdicts.worn
 
-goldens: .venv/dev  ## the demo still gives the bytes and numbers of goldens.json
+goldens: .venv/dev  ## the demo, a simulated suite and the studies still give the bytes and numbers of goldens.json
 	$(BIN)/python tests/goldens.py build/goldens
 
 # An environment in which the metrics of pyiqa run, here with the processor's torch; `pip install 'convergebench[no-reference]'`
