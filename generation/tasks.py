@@ -1,4 +1,4 @@
-"""Runs `generate` as datatrove tasks, on this machine or on a Slurm cluster."""
+"""Runs `generate` as datatrove tasks, here or on a Slurm cluster."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Writes the dataset card, README.md: always after the files, so that its counts and digests match them.
+"""Writes the dataset card, README.md, last, so that its counts and digests match the files.
 
 `load_dataset` keys its cache by the folder's name and this card, never by the files: with an unchanged
 card it would return the rows of an earlier build, or of another folder of the same name.
@@ -23,7 +23,7 @@ REPO = "convergebench/convergebench"
 PICTURE = "headline.png"
 Headline = tuple[str, bytes]  # of the report, and its picture as PNG
 NOT_PUBLISHED = "Not published yet."
-VERSIONS_PATTERN = r"this card changed\.\n\n(.*?)\n\n## Cite"
+VERSIONS = r"this card changed\.\n\n(.*?)\n\n## Cite"
 # The Hub's identifiers of licences; any other is "other" on the Hub, and the card's table names it.
 _LICENCES = {"apache-2.0", "cc0-1.0", "cc-by-2.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "gpl-2.0", "mit"}
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", "]": "&#93;", "`": "&#96;"})
@@ -31,15 +31,15 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "[": "&#91;", 
 
 def write(
     folder: Path,
-    rewritten: Collection[str],
+    tables: Collection[str],
     repo: str | None = None,
     versions: str | None = None,
     reader: Reader | None = None,
     headline: Headline | None = None,
 ) -> Path:
-    """Write README.md after these tables were rewritten; without `versions` it keeps its list of them.
+    """Write README.md after these tables were written; without `versions` it keeps its list of them.
 
-    Give a `reader` if the folder has only some of the dataset's files.
+    Give a `reader` if the folder lacks some of the dataset's files.
     """
     import yaml
 
@@ -48,10 +48,11 @@ def write(
     _, head, body = template.split("---\n", 2)
     reader = reader or Reader(folder)
     files = [file for name in reader.configs() for file in reader.files(name)]
-    entries, replacing = {file: _entry(reader, file) for file in files}, reader.listing[1]
-    # Files that another command was about to replace stay listed as such.
-    replacing = {file: entry for file, entry in replacing.items() if table_of(file) not in rewritten}
-    chains, sources = list(reader.rows_of(ChainRow)), list(reader.rows_of(SourceRow))
+    entries = {file: _entry(reader, file) for file in files}
+    # Files that another command was about to replace stay in this list.
+    replacing = {file: entry for file, entry in reader.listing[1].items() if table_of(file) not in tables}
+    chains = list(reader.rows_of(ChainRow))
+    sources = list(reader.rows_of(SourceRow))
     folders = editor_folders({row.editor for row in chains})
     meta: Json = yaml.safe_load(head)
     repo = repo or search_card(folder, r'load_dataset\("([^"]+/[^"]+)", split') or REPO
@@ -68,7 +69,7 @@ def write(
         "editor_files": f"data/steps/{folders.get(editor, editor)}/*.parquet",
         "configs": "\n\n".join(sections),
         "licences": _licences_table(sources),
-        "versions": versions or search_card(folder, VERSIONS_PATTERN) or NOT_PUBLISHED,
+        "versions": versions or search_card(folder, VERSIONS) or NOT_PUBLISHED,
     }
     text = re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], body)
     front = yaml.safe_dump(meta, sort_keys=False, allow_unicode=True, width=120)
@@ -82,7 +83,7 @@ def write(
 def _table_info(
     reader: Reader, name: str, entries: manifest.Entries
 ) -> tuple[dict[str, object], dict[str, object], str]:
-    """A config's entries under `configs` and `dataset_info` in the card's YAML, and its section of the text."""
+    """A config's entries under `configs` and `dataset_info` in the YAML, and its section."""
     files = reader.files(name)
     footers = [reader.footer(file) for file in files]
     config, rows = config_of(footers[0], name), sum(footer.num_rows for footer in footers)
@@ -107,7 +108,7 @@ def _table_info(
 
 
 def _entry(reader: Reader, file: str) -> manifest.Entry:
-    """A file's entry in the manifest. It keeps the hash it was written with, so later damage is noticed."""
+    """A file's entry: it keeps the hash it was written with, so that damage is noticed."""
     reader.digests(file)
     values = values_digest(reader.footer(file))
     listed = [part[file] for part in reader.listing if part.get(file, {}).get("values") == values]
@@ -120,7 +121,6 @@ def config_digest(files: Sequence[str], hash_of: Callable[[str], str]) -> str:
 
 
 def search_card(folder: Path, pattern: str) -> str | None:
-    """What the pattern's group matches in the folder's card, if it has one."""
     path = folder / CARD
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     match = re.search(pattern, text, re.DOTALL)

@@ -24,16 +24,13 @@ from .verify import check_publishable
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
-_FLOOR_COLUMNS = ("source", "other", "short_side", "metric", "value")
+_FLOOR = ("source", "other", "short_side", "metric", "value")
 _Rows = list[tuple[Any, ...]]
 _TABLES = ("chains", "editors", "scores")  # get one more file each; `steps` has a folder for each editor
 
 
 def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> dict[str, Any]:
-    """Publish a dataset folder's editors as the next minor version.
-
-    It becomes a pull request if `pull_request` is set, or if the token may not write.
-    """
+    """Publish a folder's editors as the next minor version; as a pull request if the token may not write."""
     ours = Reader(folder)
     check_publishable(folder)
     remote = hub.read_repo(api, repo, "dataset")
@@ -45,7 +42,8 @@ def add(api: "HfApi", folder: Path, repo: str, pull_request: bool = False) -> di
         theirs = Reader(address, api)
         _refuse_differences(ours, theirs)
         files = _files_to_add(ours, theirs)
-        editors, tag = ", ".join(sorted(ours.editors())), next_version(tags[-1], "minor")
+        editors = ", ".join(sorted(ours.editors()))
+        tag = next_version(tags[-1], "minor")
         text = version_text(api, repo, tag, [f"the editors {editors} were added"])
         published = api.hf_hub_download(repo, CARD, repo_type="dataset", revision=remote.head)
         with tempfile.TemporaryDirectory() as temporary:
@@ -70,12 +68,12 @@ def _refuse_differences(ours: Reader, theirs: Reader) -> None:
     cases = [{*_rows(reader, "chains", "suite", "suite_version", "source")} for reader in (ours, theirs)]
     suites = {case[0] for case in cases[0]}
     if cases[0] != {case for case in cases[1] if case[0] in suites}:
-        raise UserError("suite, version or pictures are not those published; the editor must run the whole suite")
+        raise UserError("the runs differ in suite, version or pictures; an editor must run the published suite")
     if changed := [name for name, digest in pictures[0].items() if pictures[1].get(name) != digest]:
         raise UserError(f"source {changed[0]} is a different picture in the published dataset")
     if ours.plain_columns(ours.files("scores")[0]) != theirs.plain_columns(theirs.files("scores")[0]):
         raise UserError("the published scores have other columns; score with the same metrics and version")
-    _refuse_other_floors(*(_rows(reader, "floors", *_FLOOR_COLUMNS) for reader in (ours, theirs)))
+    _refuse_other_floors(*(_rows(reader, "floors", *_FLOOR) for reader in (ours, theirs)))
 
 
 def _refuse_other_floors(ours: _Rows, theirs: _Rows) -> None:
@@ -95,7 +93,7 @@ def _rows(reader: Reader, config: str, *columns: str) -> _Rows:
 
 
 def _files_to_add(ours: Reader, theirs: Reader) -> dict[str, Path]:
-    """Our files, by the paths that they get in the published dataset."""
+    """Our files, by the paths in the published dataset."""
     files = {file: ours.folder / file for file in ours.files("steps")}
     for config in _TABLES:
         first = len(theirs.files(config))

@@ -197,7 +197,7 @@ def version_text(api: "HfApi", repo: str, tag: str, changes: Sequence[str]) -> s
     if "README.md" in remote.files:
         with hub.hub_errors_explained(repo):
             path = Path(api.hf_hub_download(repo, "README.md", repo_type="dataset", revision=remote.head))
-        published = card.search_card(path.parent, card.VERSIONS_PATTERN) or ""
+        published = card.search_card(path.parent, card.VERSIONS) or ""
     if published.startswith(f"### {tag} "):
         return published
     today = datetime.datetime.now(datetime.UTC).date().isoformat()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
 _NOT_PUBLISHED = ("__pycache__", ".", "test_")  # how their names begin
-Published = tuple[str | None, int, int]  # the commit; how many files it has; how many change
+Published = tuple[str | None, int, int]  # the commit; how many files; how many change
 
 
 def publish_metrics(
@@ -81,7 +81,7 @@ def shown_dataset(api: "HfApi", repo: str, named: str | None) -> tuple[str, str 
 def publish_files(
     api: "HfApi", files: Mapping[str, Path], repo: str, tag: str | None, dry_run: bool = False
 ) -> Published:
-    """Publish files as a Space, in one commit; without changes the last commit is tagged."""
+    """Publish files as a Space, in one commit; equal ones are only tagged."""
     if tag:
         parse_version(tag)
     sdk = front_matter(files["README.md"])[0].get("sdk") if "README.md" in files else None

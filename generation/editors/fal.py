@@ -30,7 +30,7 @@ def wait_for_answer(
 ) -> Answer:
     """Wait for a request in fal's queue, by the addresses of its status and its result.
 
-    According to fal.ai, server errors cost nothing, so if the result cannot be read, the request is sent again.
+    According to fal.ai, server errors cost nothing, so a result that cannot be read is requested again.
     """
     headers = editor.headers()
     waiting = ("IN_QUEUE", "IN_PROGRESS")

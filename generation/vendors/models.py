@@ -1,6 +1,6 @@
 """The hosted models: their prices, shutdown dates and parameters, from models.toml.
 
-The environment variable CONVERGEBENCH_PRICES may name a user's file of prices, which override these.
+The environment variable CONVERGEBENCH_PRICES may name a file of prices, which override these.
 """
 
 import datetime
@@ -21,7 +21,7 @@ ANY = "*"
 _PRICES = "CONVERGEBENCH_PRICES"
 # Parameters that an unlisted model does not inherit from a similar one.
 _NOT_INHERITED = ("price", "tokens", "ends", "ends_note", "deprecated", "instead", "no_price")
-_WARNING_DAYS = 60  # how long before a shutdown users are warned
+_WARNING_DAYS = 60  # before a shutdown
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,11 @@ class Model:
 
     @property
     def tokens(self) -> Mapping[str, float]:
-        """US dollars per million tokens, by kind of token."""
+        """US dollars per million, by kind."""
         prices = _user_prices(os.environ.get(_PRICES)).get(f"{self.vendor}_tokens", {})
         return prices.get(self.name) or self.facts.get("tokens") or {}
 
     def warning(self, today: datetime.date | None = None) -> str | None:
-        """A sentence about a shutdown that is near or past, or a deprecation; None without one."""
         since, ends = self.facts.get("deprecated"), self.facts.get("ends")
         if ends is None and not since:
             return None
@@ -59,10 +58,11 @@ class Model:
         return f"{self.name} {when}{note}{instead}"
 
     def no_price(self) -> str:
-        """A message that says why the price is unknown, and which line sets one."""
+        """Why the price is unknown, and which line sets one."""
         missing = "not found" if self.listed else "not in generation/vendors/models.toml"
         why = self.facts.get("no_price") or missing
-        path, name = os.environ.get(_PRICES), json.dumps(self.name)
+        path = os.environ.get(_PRICES)
+        name = json.dumps(self.name)
         if self.vendor in _user_prices(path):
             line = f"write the line {name} = 0.05, with your own price, under [{self.vendor}] in {path}"
         else:
@@ -72,7 +72,7 @@ class Model:
 
 
 def find(vendor: str, name: str) -> Model:
-    """A model by its name; one that is not listed has the parameters of the longest listed name it begins with."""
+    """A model; an unlisted one has the parameters of the longest listed name that it begins with."""
     table = shipped().get(vendor, {})
     if name in table:
         return Model(vendor, name, True, facts(vendor, name))
@@ -87,7 +87,7 @@ def all_models() -> list[Model]:
 
 
 def vendor_of(name: str) -> str | None:
-    """The vendor of a listed model, by its name without an owner, in upper or lower case."""
+    """The vendor of a listed model, by its name without an owner."""
     names = {model.name.split("/")[:2][-1].casefold(): model.vendor for model in all_models()}
     return names.get(name.casefold())
 
@@ -112,7 +112,7 @@ def _user_prices(path: str | None) -> Json:
     except (OSError, ValueError) as error:
         raise UserError(f"{_PRICES} must name a TOML file, got {path!r} ({error})") from error
     editors = sorted(file.stem for file in (Path(__file__).parents[1] / "editors").glob("[a-z]*.py"))
-    # Ignore texts and dates, such as the day on which the prices were read.
+    # Texts and dates, such as the day on which prices were read, are not prices.
     tables = {vendor: lines for vendor, lines in tables.items() if not isinstance(lines, str | datetime.date)}
     for vendor, lines in tables.items():
         if vendor.removesuffix("_tokens") not in editors or not isinstance(lines, dict):
@@ -127,7 +127,7 @@ def _user_prices(path: str | None) -> Json:
 
 
 def row(model: Model) -> dict[str, object]:
-    facts, ends = model.facts, model.facts.get("ends")
-    source = f"{facts['source']}, read {shipped()['read']}"
+    ends = model.facts.get("ends")
+    source = f"{model.facts['source']}, read {shipped()['read']}"
     dates = {"ends": ends.isoformat() if ends else None, "source": source}
     return {"vendor": model.vendor, "model": model.name, "price": model.price, **dates}

@@ -1,4 +1,4 @@
-"""A dataset's chains, listed without decoding a picture."""
+"""Lists a dataset's chains without decoding a picture, and reads single pictures."""
 
 import json
 from collections import defaultdict
@@ -17,33 +17,35 @@ from convergebench.generation.records import FinishedChain, Step, Values
 
 # The fixed cost of decoding, resizing and metric calls, expressed in pixels.
 _COST_OF_A_PICTURE = 250_000
-Span = tuple[str, int, int, int]  # rows side by side: file, row group, first row, number of rows
+Span = tuple[str, int, int, int]  # adjacent rows: file, row group, first row, number of rows
 Steps = dict[int, PlacedStep]  # of one chain, by number; 0 is its input
 PictureAt = Callable[[Place, str], bytes | None]  # reads a column of pictures, as `Reader.picture_at` does
 
 
 class DatasetChain:
-    """A finished chain and what is known of its pictures; its steps are read when they are asked for."""
+    """A finished chain and facts about its pictures; its steps are read only when they are needed."""
 
     def __init__(
         self,
         chain: FinishedChain,
         steps: Steps,
-        own_reference: Place | None,  # in `chains`, if the reference is another picture than the input
-        input_copies: list[Place],  # in this chain and in others with the same input
-        read_steps: Callable[[], Steps] | None = None,  # by default the steps stay in memory
+        own_reference: Place | None,  # in the table `chains`, if the reference is not the input
+        input_copies: list[Place],  # of equal inputs, in this chain and in others
+        read_steps: Callable[[], Steps] | None = None,  # by default they stay in memory
     ):
         self.chain, self.own_reference, self.input_copies = chain, own_reference, input_copies
         self.read_steps = read_steps or (lambda: steps)
-        first, numbered = steps.get(0), _numbered(chain, steps)
-        start, scored = str(first and first.step.sha256), _scored(numbered)
+        first = steps.get(0)
+        start = str(first and first.step.sha256)
         self.reference = start if own_reference is None else f"{chain.source.reference or chain.id}:{start}"
+        numbered = _numbered(chain, steps)
         hashes = [placed and placed.step.sha256 for placed in numbered.values()]
         content = json.dumps([self.reference, chain.short_side, *hashes])
-        self.digest = sha256(content.encode()).hexdigest()[:16]  # with another one the chain is scored again
+        self.digest = sha256(content.encode()).hexdigest()[:16]  # if it changes, the chain is scored again
         width, height = (first.step.width, first.step.height) if first else (None, None)
         self.input_size = (width, height) if width and height else None
         self.pixels = max((_area(placed.step) for placed in steps.values()), default=0)  # of the largest picture
+        scored = _scored(numbered)
         self.images = len(scored)
         areas = {placed.step.sha256: _area(placed.step) for placed in scored}
         # Pixels to decode and compare, plus a fixed cost for each picture.
@@ -60,7 +62,7 @@ class DatasetChain:
 
     @property
     def scored_steps(self) -> list[PlacedStep]:
-        """Without shrunk answers, whose distances would mostly measure the resize."""
+        """The answers without shrunk ones, whose distances would mostly measure the resize."""
         return _scored(self.steps)
 
     @property
@@ -82,13 +84,13 @@ def _area(step: Step) -> int:
 
 
 def find_chains(reader: Reader) -> list[DatasetChain]:
-    """Every chain of the dataset, those with equal references side by side; of its steps only their places are kept."""
+    """Every chain, those with equal references side by side; of its steps only the places stay in memory."""
     chains = {chain.id: chain for chain in reader.chains()}
     embedded = [row["reference"] is not None for row in reader.table("chains", ["reference.path"]).to_pylist()]
     places = zip(chains.values(), reader.places("chains"), embedded, strict=True)
     references = {chain.id: place for chain, place, has_one in places if has_one or chain.source.reference}
     inputs, spans = defaultdict[str | None, list[Place]](list), defaultdict[str, tuple[Span, ...]](tuple)
-    found: dict[str, DatasetChain] = {}
+    results: dict[str, DatasetChain] = {}
 
     @lru_cache(maxsize=256)
     def read(spans: tuple[Span, ...]) -> Steps:
@@ -97,24 +99,24 @@ def find_chains(reader: Reader) -> list[DatasetChain]:
 
     def add(chain: FinishedChain, steps: Steps) -> None:
         copies = inputs[steps[0].step.sha256] if 0 in steps else []
-        where = partial(read, spans[chain.id]) if steps else None
-        found[chain.id] = DatasetChain(chain, steps, references.get(chain.id), copies, where)
+        read_steps = partial(read, spans[chain.id]) if steps else None
+        results[chain.id] = DatasetChain(chain, steps, references.get(chain.id), copies, read_steps)
 
     for id, group in groupby(reader.all_steps(skip_unreadable=True), key=attrgetter("chain")):
         steps = {placed.step.step: placed for placed in group}
         if 0 in steps:
             inputs[steps[0].step.sha256].append(steps[0].place)
         if id in chains:
-            steps = read(spans[id]) | steps  # rows that are apart, as no build writes them
+            steps = read(spans[id]) | steps  # and rows that are not adjacent, which no build writes
             spans[id] = spans_of(placed.place for placed in steps.values())
             add(chains[id], steps)
-    for id in chains.keys() - found.keys():
+    for id in chains.keys() - results.keys():
         add(chains[id], {})
-    return sorted(found.values(), key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
+    return sorted(results.values(), key=lambda chain: (chain.chain.source.id, chain.reference, chain.chain.order))
 
 
 def rows_at(reader: Reader, spans: Iterable[Span]) -> Iterator[tuple[Place, Values]]:
-    """Some rows without pictures; what `Reader.rows` checks in whole files is not checked."""
+    """The rows of these spans without pictures, and without the checks of `Reader.rows`."""
     for file, group, first, count in spans:
         rows = reader.plain_rows(file, group).slice(first, count).to_pylist()
         yield from ((Place(file, group, number), row) for number, row in enumerate(rows, first))
@@ -134,7 +136,7 @@ def spans_of(places: Iterable[Place]) -> tuple[Span, ...]:
 def read_picture(
     picture_at: PictureAt, place: Place, digest: str | None, column: str = "image", of_pixels: bool = False
 ) -> np.ndarray:
-    """Decode a picture of the dataset. If its hash is known, other bytes are refused.
+    """Decode a picture of the dataset; raises if its bytes do not have the given hash.
 
     With `of_pixels` the hash may be that of the pixels, as for a painted source.
     """

@@ -20,7 +20,7 @@ Part = dict[str, object]  # one metric's part of a signature
 @dataclass(frozen=True, eq=False)
 class MetricRun:
     spec: Spec
-    scorer: Any  # as CONTRIBUTING.md explains it
+    scorer: Any  # described in CONTRIBUTING.md
     exact: "MetricRun | None" = None  # the same in float32, for values near a threshold
 
     @property
@@ -42,7 +42,7 @@ class MetricRun:
 def choose(
     requested: Sequence[str] | None, device: str | None, dtype: str | None
 ) -> tuple[list[MetricRun], dict[str, str]]:
-    """The metrics, by default all but the optional ones, and why some are absent."""
+    """Load metrics, by default all but the optional ones; also returns why some are absent."""
     specs = scored_specs()
     names = [
         name for name, spec in specs.items() if (not spec.optional if requested is None else name in requested)
@@ -63,9 +63,9 @@ def choose(
         earlier = {other: runs[other].scorer for other in spec.after if other in runs}
         arguments = {"metric": name} if spec.is_one_of_several else {}
         try:
-            # Without that class it loads nothing, and the functions of measure.py are its scorer.
-            load = getattr(module, "Scorer", None)
-            scorer = load(device, dtype or fast_dtype(device), earlier, **arguments) if load else module
+            # Without this class the functions of measure.py are the scorer.
+            Scorer = getattr(module, "Scorer", None)
+            scorer = Scorer(device, dtype or fast_dtype(device), earlier, **arguments) if Scorer else module
         except FileNotFoundError as error:
             absent[name] = str(error)
             continue
@@ -81,7 +81,7 @@ def refuse_absent(absent: Mapping[str, str]) -> None:
 
 
 def typed(value: object) -> Value:
-    """A value of a metric, or the reason if it is a code or not a number."""
+    """What a metric returned, as `Missing` if it is a reason or not a finite number."""
     if isinstance(value, str):
         return Missing(value)
     if isinstance(value, tuple | list):
@@ -117,7 +117,7 @@ def find_device(requested: str | None) -> str:
 
 
 def device_of(device: str, rank: int) -> str:
-    """The GPU of one task, assigned in turn; Slurm may show a task only its own."""
+    """The GPU of one task, assigned in turn; on Slurm a task may see only its own."""
     torch = torch_if_installed()
     if device != "cuda" or torch is None:
         return device
@@ -125,7 +125,7 @@ def device_of(device: str, rank: int) -> str:
 
 
 def fast_dtype(device: str) -> str:
-    """bfloat16 if the hardware multiplies it, float16 on older GPUs."""
+    """bfloat16 if the hardware multiplies it; else float16 on a GPU, float32 on a CPU."""
     torch = torch_if_installed()
     if torch is None:
         return "float32"

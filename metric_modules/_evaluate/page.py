@@ -1,6 +1,6 @@
-"""The page of a metric as a Space: its card, its inputs, and everything that it returns.
+"""The web page of a metric's Space: its card, its inputs, and everything that it returns.
 
-A published metric has this file as app.py, with one line more that runs it.
+Published metrics contain this file as app.py, with a last line that calls `run`.
 """
 
 import functools
@@ -14,7 +14,7 @@ import gradio as gr
 
 
 def run(name: str) -> gr.Blocks:
-    """The page of the `evaluate` module in this file's folder; it begins with the module's `example`."""
+    """Show the `evaluate` module in this file's folder, with its `example` filled in."""
     module = Path(__file__).with_name(name)
     metric = evaluate.load(str(module))
     names = [name for name, kind in metric.features.items() if type(kind).__name__ == "Image"]
@@ -25,7 +25,7 @@ def run(name: str) -> gr.Blocks:
         gr.Markdown(title)
         with gr.Row():
             with gr.Column():
-                # A path, in the mode that the file has: the metric reads the bytes as they were uploaded.
+                # Gradio must not convert the picture: the metric reads the file as it was uploaded.
                 upload = {"type": "filepath", "image_mode": None, "sources": ["upload", "clipboard"]}
                 files = [gr.Image(label=name, **upload) for name in names]
                 example = json.dumps(metric.example).replace('], "', '],\n "')
@@ -46,10 +46,10 @@ def _measure(metric: evaluate.Metric, names: list[str], arguments: str, *files: 
     if None in files:
         raise gr.Error(f"Give every picture: {', '.join(names)}.")
     try:
-        given = json.loads(arguments) | {name: [file] for name, file in zip(names, files, strict=True)}
+        inputs = json.loads(arguments) | {name: [file] for name, file in zip(names, files, strict=True)}
         if fetch := getattr(metric, "fetch_weights", None):
-            fetch(**{name: given[name] for name in inspect.signature(fetch).parameters if name in given})
-        result = metric.compute(**given)
+            fetch(**{name: inputs[name] for name in inspect.signature(fetch).parameters if name in inputs})
+        result = metric.compute(**inputs)
     except (TypeError, ValueError, OSError) as error:
         raise gr.Error(str(error)) from error
     return _table(result), result

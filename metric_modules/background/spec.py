@@ -7,8 +7,8 @@ SPEC = {
     "optional": True,
     "rounds": 1000,
     "needs": "the weights of LPIPS, which `convergebench weights lpips` fetches",
-    "sees": "wear of all that no addition was drawn on",
-    "misses": "what changed in the places of the additions; where most of the picture is covered, everything",
+    "sees": "wear outside the additions",
+    "misses": "changes where the additions are; everything, if they cover most of the picture",
     "columns": [
         {
             "name": "background_lpips",

@@ -1,5 +1,5 @@
-"""Cosine similarity of two pictures' CLIP embeddings, higher is nearer in meaning, -1 to 1 and 1 for identical
-pictures. If the model's weights are absent the number is None, with a reason."""
+"""Cosine similarity of two pictures' CLIP embeddings, from -1 to 1: higher is nearer in meaning, and identical
+pictures give 1. If the model's weights are not available, the number is None, with a reason."""
 
 import functools
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ def _method(
     model = _model(checkpoint, available_device(device), dtype)
 
     def compare(batch: list[Pair]) -> list[picture_modules.Row]:
-        shown, originals = zip(*batch, strict=True)
-        similarities = measure.compare(measure.embed(model, originals), measure.embed(model, shown))
+        predictions, references = zip(*batch, strict=True)
+        similarities = measure.compare(measure.embed(model, references), measure.embed(model, predictions))
         return [{"clip_similarity": similarity} for similarity in similarities]
 
     return compare, measure.signature(model)

@@ -8,8 +8,8 @@ import numpy as np
 
 Series = Sequence[float | None]  # one value for each round, None if it was not measured
 _HALF_WAY = 0.5
-_SHAPE_FROM = 10  # rounds; shorter curves do not tell shapes apart
-_POINTS = 6  # the criterion's correction needs more points than parameters
+_MIN_ROUNDS = 10  # rounds; shorter curves do not tell shapes apart
+_MIN_POINTS = 6  # the criterion's correction needs more points than parameters
 _SHAPES = ("linear", "exponential", "plateau", "power")
 
 
@@ -50,9 +50,9 @@ def exponent(mse: Series, rounds: Sequence[int]) -> float | None:
 def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) -> float | None:
     """How far from the reference, in RMSE, the chain comes to rest if it keeps contracting by q.
 
-    A contraction towards a fixed point at distance R has gone (1 - q^n)
-    R after n rounds; R by least squares. None if the chain has gone less
-    than half of the way, because the estimate would be too uncertain.
+    A contraction towards a fixed point at distance R has gone (1 - q^n) R
+    after n rounds; R is fitted by least squares. None if the chain has gone
+    less than half of the way, because the estimate would be too uncertain.
     """
     at, values = measured(mse, rounds)
     if q is None or not len(values) or q ** at[-1] > _HALF_WAY:
@@ -62,7 +62,7 @@ def fixed_point_distance(mse: Series, rounds: Sequence[int], q: float | None) ->
 
 
 def _families(rounds: np.ndarray) -> list[tuple[str, int, np.ndarray]]:
-    """Every family as its name, its number of fitted numbers, and its candidate bases (one row each).
+    """Each family of curves: its name, its number of parameters, and its candidate bases, one per row.
 
     All start from a jump j, the cost of passing through the editor once: linear j + b n,
     exponential j + b e^(cn), plateau j + b (1 - e^(-cn)) or simply j, power j + b n^c.
@@ -95,13 +95,13 @@ def shape(values: Series, rounds: Sequence[int]) -> dict[str, Any]:
     """
     at, curve = measured(values, rounds)
     size, last = len(curve), int(at[-1]) if len(at) else 0
-    if size < _POINTS or last < _SHAPE_FROM:
-        reason = f"{size} values up to round {last}; a shape needs {_POINTS} values and {_SHAPE_FROM} rounds"
+    if size < _MIN_POINTS or last < _MIN_ROUNDS:
+        reason = f"{size} values up to round {last}; a shape needs {_MIN_POINTS} values and {_MIN_ROUNDS} rounds"
         return {"shape": None, "weights": None, "reason": reason}
     smallest = max(float(((curve - curve.mean()) ** 2).sum()) * 1e-10, 1e-30)  # a perfect fit has no logarithm
     criterion = dict.fromkeys(_SHAPES, np.inf)
     for name, fitted, bases in _families(at):
-        parameters = fitted + 1  # and the variance
+        parameters = fitted + 1  # the other is the variance
         penalty = 2 * parameters + 2 * parameters * (parameters + 1) / (size - parameters - 1)
         residual = max(_residual(curve, bases), smallest)
         criterion[name] = min(criterion[name], size * np.log(residual / size) + penalty)

@@ -8,9 +8,9 @@ _FILLERS = frozenset(
     ["a", "again", "an", "and", "back", "from", "in", "it", "of", "on", "out", "put", "the", "this", "to", "undo"]
 )
 
-# The sentence begins with the verb, and what is moved is
-# the picture: "mirror the image", not "add a mirror".
-_ASKED = re.compile(
+# A sentence that begins with the verb and moves the whole
+# picture: "mirror the image", not "add a mirror".
+_TRANSFORM = re.compile(
     r"\W*(?:please )?(flip|mirror|rotate|turn)(?: (?:the|this|whole|entire))*(?: (?:image|picture|photo(?:graph)?|it))?"
     r"(?= (?:by|back|again|around|horizontal|vertical|left|top|upside|clockwise|counter|anti|to|once|\d)|[.!,]|$)"
 )
@@ -29,10 +29,10 @@ class Role(NamedTuple):
 def roles(cycle: Sequence[str], closes: bool) -> tuple[Role, ...]:
     """The role of every position.
 
-    A program that does not close only adds. One instruction that closes asks for no
-    lasting change. Of an odd number, or of flips and rotations alone, the last takes
-    back all before it. Of another even number, the second half takes back the first, in
-    the order in which their words match, or in reverse order if the words do not decide.
+    If the program does not close, every instruction adds something. A single instruction
+    that closes asks for no lasting change. If their number is odd, or all are flips and
+    rotations, the last one takes back all others. Otherwise the second half takes back the
+    first: in the same order if the words match better that way, else in reverse order.
 
     >>> [role.kind for role in roles(["add a hat", "add a dog", "remove the dog", "remove the hat"], closes=True)]
     ['forward', 'forward', 'undo', 'undo']
@@ -71,7 +71,7 @@ def asked_transforms(instruction: str) -> frozenset[str]:
     ['rotate 270', 'rotate 90']
     """
     text = instruction.lower()
-    verb = _ASKED.match(text)
+    verb = _TRANSFORM.match(text)
     if verb is None:
         return frozenset()
     angle = re.search(r"\b(90|180|270)\b|\bquarter\b|\bhalf\b", text)

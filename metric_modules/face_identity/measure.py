@@ -1,4 +1,4 @@
-"""Whether the faces of a picture are still the same persons': the distances of dlib's face descriptors."""
+"""Whether the people in a picture are still the same: the distances between dlib's face descriptors."""
 
 from functools import partial
 
@@ -8,10 +8,10 @@ from .._shared.networks import require_packages
 from .._shared.published import PublishedFile, Say
 from .._shared.scoring import Loaded, PairScorer, Value
 
-Faces = tuple[np.ndarray, np.ndarray]  # a descriptor for each face, and how sure the detector is of it
-# Of 111 pictures the surest detection that is no face has 0.12. What only seems a face in the reference
-# would be a person who is gone, so the reference's faces must be sure; the answer's need not be.
-_SURE = 0.5
+Faces = tuple[np.ndarray, np.ndarray]  # a descriptor for each face, and the detector's score of it
+# In 111 pictures the highest score of a false detection is 0.12. A false one in the reference would be
+# reported as a face that is gone, so faces of the reference need this score; those of the answer do not.
+_LEAST_SCORE = 0.5
 _FOLDER = "face_recognition_models-0.3.0/face_recognition_models/models"
 _PUBLISHED = partial(
     PublishedFile,
@@ -30,7 +30,7 @@ LANDMARKS = _PUBLISHED(
     name="dlib_landmarks.dat",
     sha256="c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888",
 )
-_UPSAMPLED_BELOW = 1024  # pixels of the short side: faces are found from 80 pixels on, upsampled from 40
+_UPSAMPLED_BELOW = 1024  # pixels of the short side; dlib finds faces of 80 pixels, and of 40 if it upsamples
 
 
 def missing_weights() -> str | None:
@@ -44,15 +44,15 @@ def fetch_weights(say: Say = print) -> dict[str, dict[str, str]]:
 def _load(device: str) -> Loaded:
     require_packages("face identity", "dlib", extra="senses")
     for file in (NETWORK, LANDMARKS):
-        file.load()  # checks it
+        file.load()  # raises if it is missing or damaged
     import dlib
 
-    find, place = dlib.get_frontal_face_detector(), dlib.shape_predictor(str(LANDMARKS.path))
+    detector, landmarks = dlib.get_frontal_face_detector(), dlib.shape_predictor(str(LANDMARKS.path))
     network = dlib.face_recognition_model_v1(str(NETWORK.path))
 
     def descriptors(picture: np.ndarray) -> Faces:
-        faces, scores, _ = find.run(picture, int(min(picture.shape[:2]) < _UPSAMPLED_BELOW), 0.0)
-        rows = [network.compute_face_descriptor(picture, place(picture, face)) for face in faces]
+        faces, scores, _ = detector.run(picture, int(min(picture.shape[:2]) < _UPSAMPLED_BELOW), 0.0)
+        rows = [network.compute_face_descriptor(picture, landmarks(picture, face)) for face in faces]
         return np.array(rows), np.array(scores)
 
     signature = {"version": 1, "network": NETWORK.sha256[:12], "dlib": dlib.__version__}
@@ -60,13 +60,13 @@ def _load(device: str) -> Loaded:
 
 
 def _compare(reference: Faces, answer: Faces) -> dict[str, Value]:
-    """For each sure face of the reference the nearest of the answer; the person that changed most counts.
+    """The largest distance from a face of the reference to the nearest face of the answer.
 
-    >>> sure = np.array([1.0, 2.0])
-    >>> _compare((np.array([[0.0, 0.0], [1.0, 0.0]]), sure), (np.array([[0.0, 0.5], [1.0, 0.1]]), sure))
+    >>> scores = np.array([1.0, 2.0])
+    >>> _compare((np.array([[0.0, 0.0], [1.0, 0.0]]), scores), (np.array([[0.0, 0.5], [1.0, 0.1]]), scores))
     {'face_distance': 0.5}
     """
-    people, in_answer = reference[0][reference[1] >= _SURE], answer[0]
+    people, in_answer = reference[0][reference[1] >= _LEAST_SCORE], answer[0]
     if not len(people) or not len(in_answer):
         return {"face_distance": "face_gone" if len(people) else "no_face"}
     distances = np.linalg.norm(people[:, None] - in_answer[None], axis=2)

@@ -1,4 +1,4 @@
-"""The table of causes for which a case is lost, read by the headline, cases.csv, the page and the Space.
+"""The causes for which a case is lost: the one table that the headline, cases.csv, the page and the Space read.
 
 A row may name a column of the scores in `decided_by`;
 the report refuses to start if there is no such column.
@@ -12,8 +12,8 @@ class Limits(NamedTuple):
     """The limits that a reader may choose."""
 
     retained: float = 0.5  # of quality and of meaning
-    framing: float | None = None  # the largest loss of framing that a case survives; None: not checked
-    undecided: str = ""  # "kept" or "lost": what all rounds near a limit count as; "": whichever side they are on
+    framing: float | None = None  # the largest loss of framing that does not lose a case; None: not checked
+    undecided: str = ""  # "kept" or "lost": what rounds near a limit count as; "": the limit decides
 
 
 class Band(NamedTuple):
@@ -27,13 +27,13 @@ class Band(NamedTuple):
         return value >= {"": self.limit, "kept": self.high, "lost": self.low}[limits.undecided]
 
 
-# Chosen on 64 rounds of two editors labelled by eye (0.246 the worst that was kept,
-# 0.252 the best that was lost). The band holds the eight more rounds in which eyes
-# were redrawn, and what wear of the whole picture can take from a loss: of 10,608 worn
-# returns of five editors none fell from 0.32 or more to below 0.22 (docs/verdicts.md).
+# Chosen on 64 rounds of two editors labelled by eye: kept rounds reach 0.246, lost ones begin
+# at 0.252. The band includes eight more rounds, in which eyes were redrawn. It is so wide because
+# wear of the whole picture can hide part of a loss: of 10,608 worn returns of five editors, none
+# fell from 0.32 or more to below 0.22 (docs/verdicts.md).
 PART = Band(0.20, 0.25, 0.32)
-# Mean delta E of the map of all colours: 7 is the most of
-# the rounds that the eye kept; blue at 80% is 12 to 17.
+# Mean delta E of one colour map fitted to the whole picture: at most
+# 7 in rounds kept by eye; 12 to 17 if the blue channel is cut to 80%.
 COLOUR = Band(7.0, 10.0, 13.0)
 
 
@@ -43,13 +43,13 @@ class Cause(NamedTuple):
     name: str  # in files
     title: str  # as a heading or a filter
     clause: str  # in a sentence
-    # A series that the report makes for each case (a key of spaces_app.analysis.groups.SERIES),
-    # or a column of the scores, read in the row of the round's last step.
+    # A series that the report computes for each case (a key of spaces_app.analysis.groups.SERIES),
+    # or a column of the scores, read from the row of the round's last step.
     decided_by: str = ""
     is_lost: Callable[[float, Limits], bool] = lambda value, limits: bool(value)
-    # Whether a round without a value does not count as kept; if not, the other causes decide.
+    # If True, a round without a value does not count as kept; if False, the other causes decide.
     leaves_open: bool = True
-    end: str = ""  # the end of a chain
+    end: str = ""  # the status of a chain that ended for this cause
 
 
 def _not_so(value: float, limits: Limits) -> bool:
@@ -60,17 +60,16 @@ def _below_half(retained: float, limits: Limits) -> bool:
     return retained < limits.retained
 
 
-# The distance of faces above which the network's authors see another person.
-# Of 36 labelled rounds of portraits 7 are above it, all lost; those that were
-# kept reach 0.54, so a smaller distance does not settle that a round is kept.
-_ANOTHER = 0.6
+# The distance of faces above which the network's authors see another person. Of 36
+# labelled rounds of portraits 7 are above it, all of them lost; kept ones reach 0.54.
+_ANOTHER_PERSON = 0.6
 
 
 def _moved_too_far(loss: float, limits: Limits) -> bool:
     return limits.framing is not None and loss > limits.framing
 
 
-FAILED = "technical failure"  # a loss if editors are compared; the curve of a single metric is censored instead
+FAILED = "technical failure"  # counts as a loss between editors; censors the curve of a single metric
 _ROWS = (  # in order of precedence within one round
     Cause("not changed", "Nothing changed", "nothing changed", "changed", _not_so),
     Cause("not as asked", "Another change", "not the change that was asked for", "as_asked", _not_so, False),
@@ -82,7 +81,7 @@ _ROWS = (  # in order of precedence within one round
         "Another person",
         "the face is another person's",
         "face_distance",
-        lambda distance, limits: distance > _ANOTHER,
+        lambda distance, limits: distance > _ANOTHER_PERSON,
         leaves_open=False,
     ),
     Cause("colour lost", "Colours lost", "the colours changed", "colour_shift", COLOUR.is_reached, False),

@@ -1,4 +1,4 @@
-"""LPIPS 0.1 as pure functions: a reference's features serve any number of predictions."""
+"""LPIPS 0.1: a reference's features are computed once for any number of pictures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,11 +29,11 @@ NETS = {
         (2, [(24, 1, 1), (26, 1, 1), (28, 1, 1)]),
     ),
 }
-NET = "alex"  # what the scoring engine runs
+NET = "alex"  # the scoring engine's default
 _Loaded = tuple[dict[str, "torch.Tensor"], str]  # tensors and their digest
-Distance = dict[str, float]  # of a picture: lpips
+Distance = dict[str, float]  # {"lpips": value}
 SMALLEST = 32  # pixels a side: below it AlexNet has nothing left to pool
-_CACHED = 200_000  # numbers computed at once, to stay in the processor's cache
+_BLOCK_SIZE = 200_000  # numbers that fit into the processor's cache
 # Of the input, per channel: the scaling layer of the reference implementation of LPIPS 0.1.
 SHIFT, SCALE = (-0.030, -0.088, -0.188), (0.458, 0.448, 0.450)
 
@@ -53,25 +53,25 @@ class Model:
 
 
 def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str, digest: str) -> Model:
-    """The network on a device: convolutions in `dtype`, all else in float32."""
+    """The network on a device: convolutions in `dtype`, everything else in float32."""
     import torch
 
     check_dtype("LPIPS", dtype)
     kind = getattr(torch, dtype)
-    kinds = {name: kind if name.startswith("features") else torch.float32 for name in tensors}
-    placed = {name: tensor.to(device, kinds[name]) for name, tensor in tensors.items()}
+    dtypes = {name: kind if name.startswith("features") else torch.float32 for name in tensors}
+    placed = {name: tensor.to(device, dtypes[name]) for name, tensor in tensors.items()}
     return Model(net, placed, kind, digest)
 
 
 def features(model: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor"]:
-    """The five stages' features; squared differences, summed over channels, are LPIPS around each place."""
+    """The five stages' features; summed over channels, their squared differences are a map of LPIPS."""
     import torch
 
     with torch.inference_mode():
         stages = []
         for stage, values in enumerate(_stages(model, pictures)):
             unit = torch.empty(values.shape, dtype=torch.float32, device=model.device)
-            for picture, rows in _parts(values):
+            for picture, rows in _row_blocks(values):
                 unit[picture, rows] = _unit(model, stage, values[picture, rows])
             stages.append(unit.permute(0, 3, 1, 2))
         return stages
@@ -80,19 +80,19 @@ def features(model: Model, pictures: Sequence[np.ndarray]) -> list["torch.Tensor
 def distances(
     model: Model, reference: Sequence["torch.Tensor"], pictures: Sequence[np.ndarray]
 ) -> list[Distance]:
-    """The distances of pictures from a reference; a stage is freed once compared."""
+    """The distances of pictures from a reference; each stage is freed after its comparison."""
     import torch
 
     with torch.inference_mode():
-        places_of = []
+        stage_maps = []
         for stage, values in enumerate(_stages(model, pictures)):
             original = reference[stage].permute(0, 2, 3, 1)[0]
             places = torch.empty(values.shape[:3], dtype=torch.float32, device=model.device)
-            for picture, rows in _parts(values):
+            for picture, rows in _row_blocks(values):
                 gap = _unit(model, stage, values[picture, rows])
                 places[picture, rows] = gap.sub_(original[rows]).square_().sum(-1)
-            places_of.append(places[:, None])
-        return _distances(places_of)
+            stage_maps.append(places[:, None])
+        return _distances(stage_maps)
 
 
 def _stages(model: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Tensor"]:
@@ -110,7 +110,8 @@ def _stages(model: Model, pictures: Sequence[np.ndarray]) -> Iterator["torch.Ten
         if pool:
             values = functional.max_pool2d(values, pool, 2)
         for number, stride, padding in convolutions:
-            weight, bias = model.tensors[f"features.{number}.weight"], model.tensors[f"features.{number}.bias"]
+            weight = model.tensors[f"features.{number}.weight"]
+            bias = model.tensors[f"features.{number}.bias"]
             values = functional.conv2d(values, weight, bias, stride, padding).relu_()
         yield values.permute(0, 2, 3, 1)
 
@@ -125,19 +126,20 @@ def _scaled(dtype: "torch.dtype") -> np.ndarray:
     return (table.view(torch.int16) if dtype.itemsize == 2 else table).numpy()
 
 
-def _parts(values: "torch.Tensor") -> Iterator[tuple[int | slice, slice]]:
-    """Rows of one picture that fit into the processor's cache; on a GPU all."""
+def _row_blocks(values: "torch.Tensor") -> Iterator[tuple[int | slice, slice]]:
+    """Rows of one picture that fit into the processor's cache; on a GPU everything."""
     if values.device.type != "cpu":
         yield slice(None), slice(None)
         return
     pictures, height, width, channels = values.shape
-    count = max(1, _CACHED // (width * channels))
+    count = max(1, _BLOCK_SIZE // (width * channels))
     for picture in range(pictures):
         for top in range(0, height, count):
             yield picture, slice(top, top + count)
 
 
 def _unit(model: Model, stage: int, values: "torch.Tensor") -> "torch.Tensor":
+    """Features of length 1 at each place, times the roots of the channels' weights."""
     import torch
 
     unit = values.to(torch.float32, copy=True)
@@ -204,7 +206,7 @@ class Scorer:
     ) -> Sequence[Mapping[str, Value]]:
         if reference is None:
             return [{self.column: ("smaller_than_network", str(SMALLEST))} for _ in pictures]
-        # On a processor several pictures at once are not faster and round otherwise.
+        # On a CPU several pictures at once are not faster and are rounded differently.
         groups = [[picture] for picture in pictures] if self.device == "cpu" else [pictures]
         rows = [distance for group in groups for distance in distances(self.model, reference, group)]
         return [{self.column: row["lpips"]} for row in rows]

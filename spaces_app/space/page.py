@@ -18,7 +18,7 @@ from .served_dataset import Answer, ServedDataset
 from .tabs import SPACE, find_tabs, listed_by_tabs
 
 _CODE = "https://huggingface.co/spaces/convergebench/convergebench/tree/main"
-_LONGEST_EDIT = 44  # characters, for a phone
+_LONGEST_EDIT = 44  # characters that fit on a phone
 
 
 @cache
@@ -73,7 +73,7 @@ def _style_sheet(tabs: Sequence[Path]) -> bytes:
 
 
 def with_link_preview(index: bytes, view: str, address: str) -> bytes:
-    """The page with what the preview of a link shows: the title of a tab and a picture of the results."""
+    """Fill in what the preview of a link shows: the title of a tab and a picture of the results."""
     title = html.escape(f"{view}: ConvergeBench" if view and view != "Results" else "ConvergeBench")
     return index.replace(b"{title}", title.encode()).replace(b"{address}", html.escape(address).encode())
 

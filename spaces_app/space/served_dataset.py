@@ -30,10 +30,10 @@ from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
 from ..reporting.headline import suites_of
 
-SMALL = ("chains", "scores", "floors", "sources", "editors")  # copied whole from a dataset on the Hub
-_REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]  # dictionary-encoded
+COPIED_TABLES = ("chains", "scores", "floors", "sources", "editors")  # whole, from a dataset on the Hub
+_REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]  # kept dictionary-encoded
 MANY_STEPS = 60_000  # scored steps; beyond, reading the latency of each call would be too slow
-PUBLISHED = Path(__file__).with_name("published.json")  # publishing the Space writes its dataset's name there
+PUBLISHED = Path(__file__).with_name("published.json")  # names the Space's dataset; written by publishing
 DAMAGED_FILE = (pa.ArrowException, OSError)
 Answer = dict[str, Any]  # JSON: an endpoint's answer, or a part of it
 
@@ -43,7 +43,7 @@ class NoPicture(UserError):
 
 
 def explain(error: BaseException) -> str:
-    """An error as a visitor may read it: of a damaged file the first line, without the paths of this machine."""
+    """An error message for visitors: for a damaged file its first line, without paths on this machine."""
     if isinstance(error, UserError) and not isinstance(error, UnreadableFile):
         return str(error)
     line = (str(error).splitlines() or [type(error).__name__])[0]
@@ -57,16 +57,16 @@ def check_allowed(what: str, values: Iterable[str], allowed: Collection[str]) ->
             raise UserError(f"no {what} {value[:40]!r}; it must be one of {', '.join(allowed)}")
 
 
-def number(text: str, otherwise: float) -> float:
-    """A number in an address."""
+def number(text: str, default: float) -> float:
+    """A number from the text of a URL parameter."""
     try:
-        return float(text) if text else otherwise
+        return float(text) if text else default
     except ValueError:
         raise UserError(f"{text[:40]!r} is not a number") from None
 
 
 def open_dataset(where: str | None = None, revision: str | None = None) -> "ServedDataset":
-    """The dataset in this folder or Hub repo, or the one that the environment names."""
+    """Open the dataset in this folder or Hub repo; by default that of the environment or the Space."""
     named = where or os.environ.get("CONVERGEBENCH_DATASET")
     published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     where = named or published["dataset"]
@@ -78,7 +78,7 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
     revision = revision or os.environ.get("CONVERGEBENCH_REVISION") or (None if named else published["revision"])
     reader = Reader(f"hf://datasets/{where}@{revision}" if revision else f"hf://datasets/{where}")
     try:
-        reader.copy_tables(SMALL)
+        reader.copy_tables(COPIED_TABLES)
     except OSError as error:  # all errors of the Hub's client are OSErrors
         why = f"{where!r} is not a folder, and the Hub has no dataset of that name ({type(error).__name__})"
         raise UserError(f"{why}; check the name and the connection") from error
@@ -114,7 +114,7 @@ class ServedDataset(Analysis):
 
     @cached_property
     def uncounted(self) -> dict[str, CaseGroup]:
-        """Groups without a headline, such as additions; they have curves and failures all the same."""
+        """Groups without a headline, such as additions; curves and failures show them too."""
         return group_cases(self.cases, self.look_alikes, self.apart, self.roles, counted=False)
 
     @cached_property
@@ -201,7 +201,7 @@ def ending(
     threshold: float = HALF,
     outcome: Outcome | None = None,
 ) -> Answer:
-    """The rounds that a case kept, and in which step and why it was lost."""
+    """How a case ended: the rounds that it kept, and in which step and why it was lost."""
     outcome = outcome or outcome_of_case(case, checks, threshold)
     step = losing_step(case, outcome, scores)
     row = scores.get(step) if step else None
@@ -219,7 +219,7 @@ def ending(
 
 
 def _read_scores(reader: Reader) -> tuple[pa.Table, dict[str, tuple[int, int]]]:
-    """All scores by chain, and where each chain's begin and end; by column, so that nothing is in memory twice."""
+    """All scores, sorted by chain, and each chain's range of rows; by column, so nothing is in memory twice."""
     if not (files := reader.files("scores")):
         raise UserError(f"{reader.folder} has no scores yet; `convergebench score {reader.folder}` adds them")
     columns: dict[str, pa.Array] = {}

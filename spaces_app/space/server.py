@@ -33,16 +33,16 @@ _TYPES = {str: "a text", int: "a whole number", float: "a number", list[str]: "a
 _CACHED_FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 _gzipped = lru_cache(maxsize=64)(partial(gzip.compress, mtime=0))
 _VISIBILITY = {"PUBLIC": "public", "FOR_THE_PAGE": "undocumented"}  # a tab's kind of endpoint -> Gradio's
-_CALLED = re.compile(r"/(?:gradio_api/)?(?:upload/?$|(?:run|api|call/v2|call)/([^/]+))")
+_CALL_PATH = re.compile(r"/(?:gradio_api/)?(?:upload/?$|(?:run|api|call/v2|call)/([^/]+))")
 
 
 def make_server(dataset: ServedDataset) -> gr.Server:
-    middleware = [Middleware(_own_endpoints), Middleware(request_limit.RequestLimit)]
+    middleware = [Middleware(_known_endpoints_only), Middleware(request_limit.RequestLimit)]
     server = gr.Server(title="ConvergeBench", docs_url=None, redoc_url=None, middleware=middleware)
     for function, visibility in _endpoints().items():
         answer = _endpoint(function, dataset)
         if function in listed_by_tabs("CONFIDENTIAL"):
-            answer = _forgetting(answer, server)
+            answer = _without_keeping(answer, server)
         server.api(answer, name=function.__name__, queue=False, api_visibility=visibility)
     _add_files(server, dataset)
     _add_figures(server, dataset)
@@ -54,15 +54,15 @@ def _endpoints() -> dict[Callable, Any]:
     return {function: visibility for kind, visibility in _VISIBILITY.items() for function in listed_by_tabs(kind)}
 
 
-def _own_endpoints(app: ASGIApp) -> ASGIApp:
-    """Middleware that refuses uploads, and names that no endpoint has: Gradio would call its own server broken."""
+def _known_endpoints_only(app: ASGIApp) -> ASGIApp:
+    """Middleware that refuses uploads and unknown endpoints, which Gradio would report as its own failure."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        called = _CALLED.match(scope.get("path", ""))
+        called = _CALL_PATH.match(scope.get("path", ""))
         if not called or called[1] in {function.__name__ for function in _endpoints()}:
             await app(scope, receive, send)
         elif called[1]:
-            await _missing()(scope, receive, send)
+            await _not_found()(scope, receive, send)
         else:
             text = "files are not uploaded here; endpoints take them in base64\n"
             await Response(text, 403)(scope, receive, send)
@@ -71,9 +71,9 @@ def _own_endpoints(app: ASGIApp) -> ASGIApp:
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
-    """A tab's function over this dataset, which checks the types of its arguments.
+    """A tab's function as an endpoint of this dataset; the types of its arguments are checked.
 
-    Errors that a visitor should know of come as one sentence.
+    An error that concerns the visitor is answered with its message.
     """
     signature = inspect.signature(function)
     signature = signature.replace(parameters=list(signature.parameters.values())[1:])
@@ -100,17 +100,17 @@ def _is_of_type(value: object, kind: Any) -> bool:
     return isinstance(value, int | float if kind is float else kind) and not isinstance(value, bool)
 
 
-def _forgetting(answer: Callable, server: gr.Server) -> Callable:
-    """The same function, which deletes its arguments: Gradio keeps the last ones.
+def _without_keeping(answer: Callable, server: gr.Server) -> Callable:
+    """The same endpoint, whose arguments Gradio does not keep after the answer.
 
-    Gradio's queue keeps the last request too, so its share of memory is given back.
+    Gradio's queue keeps the last request too, so its share of memory is released here.
     """
     signature = inspect.signature(answer)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     request_parameter = inspect.Parameter("request", kind, default=None, annotation=gr.Request)
 
     @wraps(answer)
-    def forgetting(*args: Any) -> object:
+    def call(*args: Any) -> object:
         *values, request = args
         try:
             return answer(*values)
@@ -118,9 +118,9 @@ def _forgetting(answer: Callable, server: gr.Server) -> Callable:
             server.state_holder.session_data.pop(request.session_hash, None)
             request.request.scope.pop(request_limit.SHARE, None)
 
-    forgetting.__signature__ = signature.replace(parameters=[*signature.parameters.values(), request_parameter])  # type: ignore[attr-defined]
-    forgetting.__annotations__ = {**get_type_hints(answer), "request": gr.Request}
-    return forgetting
+    call.__signature__ = signature.replace(parameters=[*signature.parameters.values(), request_parameter])  # type: ignore[attr-defined]
+    call.__annotations__ = {**get_type_hints(answer), "request": gr.Request}
+    return call
 
 
 def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
@@ -130,25 +130,25 @@ def _add_files(server: gr.Server, dataset: ServedDataset) -> None:
     @server.api_route("/", methods=["GET", "HEAD"])
     def index(request: Request) -> Response:
         view = titles.get(request.query_params.get("tab", ""), "")
-        return _packed(request, with_link_preview(files["index.html"], view, str(request.base_url)), "text/html")
+        return _zipped(request, with_link_preview(files["index.html"], view, str(request.base_url)), "text/html")
 
     @server.get("/page/{state}/{name:path}")
     def page_file(state: str, name: str, request: Request) -> Response:
         kind = mimetypes.guess_type(name)[0]
-        return _packed(request, files[name], kind, _CACHED_FOREVER) if name in files else _missing()
+        return _zipped(request, files[name], kind, _CACHED_FOREVER) if name in files else _not_found()
 
     @server.get("/rows/{config}.{form}")
     def rows(config: str, form: str, request: Request) -> Response:
         if config not in ("scores", "chains") or form not in ("csv", "parquet"):
-            return _missing()
+            return _not_found()
         table = dataset.score_table if config == "scores" else dataset.reader.table(config)
-        return Response(_table_file(table, form), headers=_saved_as(f"{config}.{form}"))
+        return Response(_table_file(table, form), headers=_attachment(f"{config}.{form}"))
 
     @server.get("/pictures/{state}/{name}")
     async def picture_file(state: str, name: str) -> Response:
         path = previews.folder / name
         if not IMAGES.fullmatch(name) or not path.is_file():
-            return _missing()
+            return _not_found()
         return FileResponse(path, headers=_CACHED_FOREVER)
 
 
@@ -162,18 +162,18 @@ def _table_file(table: pa.Table, form: str) -> bytes:
     return out.getvalue().to_pybytes()
 
 
-def _packed(request: Request, data: bytes, kind: str | None, headers: Mapping[str, str] = {}) -> Response:
+def _zipped(request: Request, data: bytes, kind: str | None, headers: Mapping[str, str] = {}) -> Response:
     headers = {**headers, "vary": "accept-encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(_gzipped(data), headers=headers | {"content-encoding": "gzip"}, media_type=kind)
     return Response(data, headers=headers, media_type=kind)
 
 
-def _saved_as(name: str) -> dict[str, str]:
+def _attachment(name: str) -> dict[str, str]:
     return {"content-disposition": f'attachment; filename="{name}"'}
 
 
-def _missing() -> Response:
+def _not_found() -> Response:
     return Response("not found\n", 404)
 
 
@@ -181,12 +181,12 @@ def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
     figures = {
         name: draw for _, tab in find_tabs().values() for name, draw in getattr(tab, "FIGURES", {}).items()
     }
-    drawing = threading.Lock()  # matplotlib's settings belong to the process
+    drawing = threading.Lock()  # matplotlib's settings are global
 
     @server.get("/figures/{name}.{form}")
     def figure(name: str, form: str, request: Request) -> Response:
         if name not in figures or form not in FORMS:
-            return _missing()
+            return _not_found()
         query, parameters = request.query_params, inspect.signature(figures[name]).parameters
         lists = {key for key in parameters if parameters[key].annotation == list[str]}  # the others are texts
         values = {key: query.getlist(key) if key in lists else query[key] for key in parameters if key in query}
@@ -198,5 +198,5 @@ def _add_figures(server: gr.Server, dataset: ServedDataset) -> None:
         except (UserError, *DAMAGED_FILE) as error:
             return Response(f"{explain(error)}\n", 400, media_type="text/plain")
         if not drawn:
-            return _missing()
-        return Response(content, headers=_saved_as(f"{drawn.name}.{form}"), media_type=FORMS[form])
+            return _not_found()
+        return Response(content, headers=_attachment(f"{drawn.name}.{form}"), media_type=FORMS[form])

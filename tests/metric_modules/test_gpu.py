@@ -44,7 +44,7 @@ def test_a_whole_chain_passes_lpips_at_once(monkeypatch):
     model = random_lpips.random_model("alex")
     reference = lpips.features(model, PICTURES[:1])
     one_by_one = [lpips.distances(model, reference, [picture])[0] for picture in PICTURES[:6]]
-    monkeypatch.setattr(lpips, "_parts", lambda values: [(slice(None), slice(None))])  # as on a GPU
+    monkeypatch.setattr(lpips, "_row_blocks", lambda values: [(slice(None), slice(None))])  # as on a GPU
     together = lpips.distances(model, reference, PICTURES[:6])
     for distances, alone in zip(together, one_by_one, strict=True):
         assert distances == pytest.approx(alone, abs=1e-6)
@@ -57,7 +57,7 @@ def test_other_devices_do_not_cut_rows():
     )
     found = lpips.features(meta, PICTURES)
     assert {(each.device.type, each.shape[0]) for each in found} == {("meta", len(PICTURES))}
-    assert list(lpips._parts(torch.empty((32, 9, 9, 64), device="meta"))) == [(slice(None), slice(None))]
+    assert list(lpips._row_blocks(torch.empty((32, 9, 9, 64), device="meta"))) == [(slice(None), slice(None))]
 
 
 def test_a_whole_chain_passes_clip_at_once_on_another_device(tmp_path):

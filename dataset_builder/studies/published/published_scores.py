@@ -1,4 +1,4 @@
-"""Imports a table of scores that somebody published into the config `published` of a dataset."""
+"""Imports a table of published scores into the config `published`."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _KEY: dict[str, Callable[..., Any]] = {
     "position": whole,
 }
 _PICTURES = ("image", "sha256")  # the picture that a case starts from; the hash of the answer that was scored
-_RESTORATION = ("program", "clean", "scene", "degradation")  # further columns of a table of restored pictures
+_RESTORED = ("program", "clean", "scene", "degradation")  # further columns of a table of restored pictures
 _NAMES = {column.name for column in PUBLISHED.columns}
 _NOT_COMPUTED = "published as 0, declared as not computed"
 _PSNR_TOLERANCE = 1e-3  # dB; tables are printed with four digits after the point
@@ -55,17 +55,17 @@ def import_scores(
     card.refuse_other_folders(folder)
     if not Reader(folder).files("chains"):
         raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
-    flat_rows = list(_flatten(read_table(table)))
-    texts = (*_PICTURES, *_RESTORATION) if restoration else _PICTURES
-    metrics = _metrics_of(table, flat_rows, columns, texts)
+    flat = list(_flatten(read_table(table)))
+    texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
+    metrics = _metrics_of(table, flat, columns, texts)
     types: dict[str, Callable[..., Any]] = {
         **dict.fromkeys(metrics, number),
         **_KEY,
         **dict.fromkeys(texts, text),
     }
     parsers = {name: partial(parse, name) for name, parse in types.items()}
-    renamed = [{name: values.get(columns.get(name, name)) for name in parsers} for values in flat_rows]
-    rows = _rows_by_step(table, renamed, parsers, lambda row: _complete(row, editor, restoration))
+    named = [{name: values.get(columns.get(name, name)) for name in parsers} for values in flat]
+    rows = _rows_by_step(table, named, parsers, lambda row: _complete(row, editor, restoration))
     _check_zeros(table, rows, metrics, zeros, real_zeros)
     chains = _attached_chains(folder, rows)
     origin = {"table": table.name, "table_sha256": hash_file(table), "signature": signature}
@@ -79,20 +79,20 @@ def import_scores(
         "rows": len(published),
         "matched": sum(row["chain"] is not None for row in published),
         "pictures": len({row["image"] for row in published} - {None}),
-        "repeated": len(flat_rows) - len(published),
+        "repeated": len(flat) - len(published),
         "zeros": sum(str(row["reasons"]).count(_NOT_COMPUTED) for row in published),
     }
 
 
 def _rows_by_step(
     table: Path,
-    renamed: Sequence[Values],
+    named: Sequence[Values],
     parsers: Mapping[str, Callable[[object], object]],
     complete: Callable[[_Row], _Row],
 ) -> list[_Row]:
     """The rows with their values parsed, one for each step."""
     rows: dict[tuple[Any, ...], _Row] = {}
-    for place, values in enumerate(renamed, 1):
+    for place, values in enumerate(named, 1):
         try:
             row = complete({name: parsers[name](value) for name, value in values.items()})
         except UserError as error:
@@ -124,7 +124,7 @@ def _write(folder: Path, table: Path, metrics: Sequence[str], rows: Sequence[_Ro
 
 
 def _flatten(value: Any, above: Values | None = None, names: Sequence[str] = ()) -> Iterator[Values]:
-    """The innermost objects as rows, with the values of the objects around them."""
+    """The innermost objects as rows, with the values around them."""
     if isinstance(value, list):
         for item in value:
             yield from _flatten(item, above, names)
@@ -164,7 +164,7 @@ def _metrics_of(
 def _complete(row: _Row, editor: str | None, restoration: bool) -> _Row:
     row |= {"editor": row["editor"] or editor, "run": row["run"] or 1}
     if restoration:
-        named = filter(None, (row[name] for name in ("image", *_RESTORATION)))
+        named = filter(None, (row[name] for name in ("image", *_RESTORED)))
         row |= {"round": row["round"] or 1, "case": row["case"] or ", ".join(named) or row["editor"]}
     if missing := [name for name in ("editor", "case", "round") if row[name] is None]:
         raise UserError(f"the row has no {missing[0]}; --column {missing[0]}=THEIRS names its column")
@@ -191,11 +191,11 @@ def _chain_of(row: _Row) -> _Chain:
 
 
 def _attached_chains(folder: Path, rows: Iterable[_Row]) -> dict[_Chain, str]:
-    """The dataset's chain for each published one that has the same answers.
+    """The dataset's chain for each published one, if they have the same answers.
 
-    Equal names are not enough: another study of the same cases uses the same names. Every
-    round must have the published hash, or without one the published PSNR. If two chains
-    match, neither is used.
+    Names are not enough: another study of the same cases uses the same names.
+    Every round must have the published hash, or without one the published PSNR.
+    If two chains match, neither is used.
     """
     published: dict[_Chain, dict[int, _Row]] = defaultdict(dict)
     for row in rows:

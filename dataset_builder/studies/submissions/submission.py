@@ -3,7 +3,7 @@
     submission.json        suites, editors, salts, versions, signatures; hashes of all files and chains
     README.md, data/...    the dataset
 
-On the Hub it is in the folder submissions/NAME of the dataset; a pull request adds it.
+On the Hub it is in the dataset's folder submissions/NAME; a pull request adds it.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 # Libraries that affect bytes or numbers.
 _LIBRARIES = ("convergebench", "numpy", "opencv-python-headless", "pillow", "scikit-image", "scipy", "torch")
 _INPUT_ERROR = 1.0  # mean difference in grey levels; versions of a library resize differently
-_REQUIRED_METRICS = ("psnr", "ssim", "edit_applied", "honesty")  # a rank needs them
+_REQUIRED = ("psnr", "ssim", "edit_applied", "honesty")  # a rank needs them
 
 SELF_REPORTED = "self-reported: without a challenge, whoever submits drew the audits"
 
@@ -51,7 +51,7 @@ Description = dict[str, Any]
 
 
 def write(folder: Path, facts: Mapping[str, Any] | None = None) -> Description:
-    """Turn a scored dataset into a submission; returns its description. `facts` come from `facts_of_runs`."""
+    """Turn a scored dataset into a submission; returns its description. `facts` are of its runs."""
     refuse_strangers_file(folder / FILE, is_submission)
     reader = Reader(folder)
     if not reader.files("scores"):
@@ -147,7 +147,8 @@ def _steps_by_chain(reader: Reader) -> dict[str, list[Step]]:
 
 
 def _chain_digests(reader: Reader) -> dict[str, str]:
-    steps, digests = _steps_by_chain(reader), {}
+    steps = _steps_by_chain(reader)
+    digests = {}
     for chain in reader.chains():
         end = {"suite": chain.suite, "suite_version": chain.suite_version, "status": chain.status}
         parts = [chain.chain.to_dict(), end, *(step.to_dict() for step in steps[chain.id])]
@@ -156,7 +157,7 @@ def _chain_digests(reader: Reader) -> dict[str, str]:
 
 
 def check(folder: Path) -> list[str]:
-    """A sentence for each failure of the first check that fails; empty for a correct submission."""
+    """A sentence for each failure of the first check that fails."""
     description, reader = read(folder), Reader(folder)
     for find in (_check_files, _check_dataset, _check_chains, _check_inputs, _check_scores):
         if sentences := list(find(reader, description)):
@@ -165,7 +166,8 @@ def check(folder: Path) -> list[str]:
 
 
 def _check_files(reader: Reader, description: Description) -> Iterator[str]:
-    present, files = reader.data_files(), description["files"]
+    present = reader.data_files()
+    files = description["files"]
     for file in sorted(files.keys() - {*present}):
         yield f"{file} was submitted and is missing"
     for file in present:
@@ -187,7 +189,8 @@ def _check_chains(reader: Reader, description: Description) -> Iterator[str]:
             yield f"chain {chain.id} does not match its id: its instructions, settings or picture were changed"
         else:
             yield from _check_order(chain, steps[chain.id])
-    digests, submitted = _chain_digests(reader), description["chains"]
+    digests = _chain_digests(reader)
+    submitted = description["chains"]
     for id in sorted(submitted.keys() | digests.keys()):
         if submitted.get(id) != digests.get(id):
             what = "is not the one" if id in digests and id in submitted else "is not among those"
@@ -208,7 +211,7 @@ def _check_order(chain: FinishedChain, steps: list[Step]) -> Iterator[str]:
             owner = f"that of step {seeded_step}" if seeded_step else "not this chain's"
             yield f"{where} its seed is {owner}, so it was not made in this place"
         elif number and steps[number - 1].status not in GOES_ON:
-            yield f"{where} the chain had ended before it"
+            yield f"{where} the chain had ended"
         elif (step.status in PICTURED) != (step.sha256 is not None):
             yield f"{where} its status {step.status} contradicts its picture"
         else:
@@ -263,7 +266,7 @@ def _wrong_score(row: Values | None, step: Step, signatures: Sequence[object]) -
     signature = json.loads(row["signature"])
     if signature not in signatures:
         return "was scored under a signature that the submission does not name"
-    absent = [name for name in _REQUIRED_METRICS if name not in signature]
+    absent = [name for name in _REQUIRED if name not in signature]
     if not absent or step.status != "ok":
         return ""
     return f"was scored without {', '.join(absent)}; `convergebench score` computes what is missing"
@@ -305,7 +308,7 @@ def unpack(folder: Path, run: Path, standing: str) -> int:
     chains = reader.chains()
     first = chains[0]  # all have the same suite
     header = {"suite": first.suite, "suite_version": first.suite_version, "short_side": first.short_side}
-    standing = standing if standing == SELF_REPORTED else ""  # the others are listed like any run
+    standing = standing if standing == SELF_REPORTED else ""
     editors = {label: replace(info, planned=0, standing=standing) for label, info in reader.editors().items()}
     open_run(run, header, editors)
     for row in reader.rows_of(SourceRow, ["sha256", "image"]):

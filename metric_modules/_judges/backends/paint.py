@@ -1,4 +1,4 @@
-"""Ground truth from the editor `paint`: where each addition is, and what covers it."""
+"""A judge that knows where the editor `paint` drew each addition, and what covers it."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,9 +17,8 @@ from ..questions import Question
 from . import BaseJudge, Shown
 
 _QUESTIONS = ("edit_applied", "object_count", "additions_there")
-_SEEN = 0.5  # the share of a thing that must be uncovered for it to count
-_DRAWN = 0.3  # a pixel belongs to the thing from this coverage on
-
+_VISIBLE_SHARE = 0.5  # of a thing; with less it does not count
+_LEAST_COVERAGE = 0.3  # of a pixel by a thing
 
 # Where a thing is: left and top of its box, and the pixels of the box that it covers.
 Drawn = tuple[int, int, NDArray[np.bool_]]
@@ -27,7 +26,7 @@ Drawn = tuple[int, int, NDArray[np.bool_]]
 
 @dataclass(frozen=True)
 class Judge(BaseJudge):
-    """The truth about additions that paint drew: it draws each again from its seed, and sees what covers it later."""
+    """Draws each of paint's additions again from its seed, and computes how much of it later ones cover."""
 
     concurrency = 2
     drifts = False
@@ -62,16 +61,16 @@ class Judge(BaseJudge):
 
 
 def _draw_again(pixels: drawing.Pixels, instruction: str, seed: int) -> Drawn:
-    """The pixels that an addition covers."""
+    """Where an addition was drawn; an empty box if the instruction is not an addition."""
     request = instructions.parse(instruction)
     if request is None or request.verb != "add":
         return 0, 0, np.zeros((0, 0), np.bool_)
-    thing, chance = drawing.all_things()[request.thing], np.random.default_rng(seed)
-    place = placing.place_for(pixels, thing, request.side, chance)
+    thing, rng = drawing.all_things()[request.thing], np.random.default_rng(seed)
+    place = placing.place_for(pixels, thing, request.side, rng)
     colour = request.colour or placing.standing_out(pixels, thing, place)
     _, cover = drawing.draw_at_size(thing.name, colour, *place[2:])
     (rows, columns), inside = placing.overlap(pixels, place[0], place[1], cover.shape)
-    return columns.start, rows.start, cover[inside] > _DRAWN
+    return columns.start, rows.start, cover[inside] > _LEAST_COVERAGE
 
 
 def _is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
@@ -80,4 +79,4 @@ def _is_seen(thing: Drawn, later: Sequence[Drawn]) -> bool:
     for other_left, other_top, other in later:
         (rows, columns), inside = placing.overlap(uncovered, other_left - left, other_top - top, other.shape)
         uncovered[rows, columns][other[inside]] = 0
-    return bool(cover.any() and uncovered.sum() >= _SEEN * cover.sum())
+    return bool(cover.any() and uncovered.sum() >= _VISIBLE_SHARE * cover.sum())

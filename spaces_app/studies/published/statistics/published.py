@@ -15,8 +15,8 @@ from ..curves import PublishedMetric, published_metrics
 TITLE = "Published scores"
 SECTION = "Published scores"
 ON_PAGE = OnPage(order=10)
-# Half of the value of an untouched picture means something
-# without a floor only if the metric has an upper limit.
+# An untouched picture's value. There is no floor, so half of it
+# means something only for metrics with an upper limit.
 _UNTOUCHED = {
     name: ceiling
     for name in CURVES
@@ -54,11 +54,11 @@ def rows(analysis: Analysis) -> Iterator[Row]:
 
 
 def _half_life(published: PublishedMetric, editor: str) -> Estimate:
-    start, rounds = _UNTOUCHED.get(published.metric), published.rounds
-    if start is None:
+    untouched, rounds = _UNTOUCHED.get(published.metric), published.rounds
+    if untouched is None:
         return Estimate()
     series = [[values.get(round) for round in rounds] for values in published.editors[editor].values()]
-    outcomes = [curve_outcome(values, rounds, start / 2) for values in series]
+    outcomes = [curve_outcome(values, rounds, untouched / 2) for values in series]
     summary = summarise(outcomes, rounds, published.sources(editor))
     return estimate(summary["half_life_text"], summary["half_life_interval"])
 
