@@ -1,14 +1,18 @@
 """Every program of every suite, from the plan to the report: an editor that undoes exactly keeps every round of it."""
 
+import itertools
+import tomllib
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
 
 import drawn_requests
 import numpy as np
 import pytest
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import FloorRow, StepRow
 from convergebench.generation import programs, suites
+from convergebench.generation.editors.paint import instructions
 from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Chain
 from convergebench.generation.scheduler import generate
@@ -16,24 +20,22 @@ from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.edit_applied.cycles import roles
 from convergebench.metric_modules.edit_applied.judge import judge_step, seen
 from convergebench.metric_modules.halflife.outcomes import convergence
-from convergebench.metric_modules.scores import ScoreRow
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.cases import read_cases
-from convergebench.spaces_app.analysis.floors import Floors
-from convergebench.spaces_app.analysis.groups import outcome_of_case, places
-from convergebench.spaces_app.analysis.stored_rows import StoredRows
+from convergebench.spaces_app.analysis.groups import places
+from convergebench.spaces_app.reporting.write import read_analysis
+from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.additions.statistics import additions
+from convergebench.spaces_app.studies.depth.statistics import depth
 from convergebench.spaces_app.studies.programs.statistics import programs as program_table
 from convergebench.spaces_app.studies.programs.statistics.programs import key_of
 from PIL import Image
 from verbs import say
 
 SHORT_SIDE = 192
-CHECKS = ("edits", "rmse", "ssim")
 # Suites whose pictures are drawn with their programs are followed in test_exact_suite.py.
 SUITES = [name for name in suites.names() if not suites.load(name).draw]
 NAMES = sorted({name for suite in SUITES for each in suites.load(suite).variants for name in each.programs})
-# Those that go several edits out and back are followed by test_house_out_and_back.py.
+# Those that go several edits out and back are followed below.
 NAMES = [name for name in NAMES if programs.get(name).category != "out and back"]
 # The first program of each category goes on for a second round.
 FIRST = {programs.get(name).category: name for name in reversed(NAMES)}.values()
@@ -65,7 +67,11 @@ def made(tmp_path_factory):
         source, program, label = catalogue.source(pictures[name]), programs.get(name), choices[name].label
         chains.append(Chain(source, program, label, settings, 1, ROUNDS[name]))
     plan = Plan(suite, (*plan.choices, drawn_requests.choice()), tuple(chains))
-    assert generate(plan, chains, folder / "run").clean
+    return scored(plan, folder)
+
+
+def scored(plan, folder):
+    assert generate(plan, list(plan.chains), folder / "run").clean
     say("build", folder / "run", "--out", folder / "dataset")
     say("score", folder / "dataset", "--metrics", "psnr,ssim,edit_applied")
     return Reader(folder / "dataset")
@@ -73,21 +79,21 @@ def made(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def outcomes(made):
-    reader, floors = made, Floors(made.rows_of(FloorRow), made.chains())
-    cases = read_cases(StoredRows(reader, ScoreRow), reader.chains(), floors, StoredRows(reader, StepRow))
-    assert len(cases) == len(reader.chains())
-    return {case.program: outcome_of_case(case, CHECKS) for case in cases if case.group != "additions"}
+    analysis, ends = read_analysis(made), {}
+    for name, group in analysis.groups.items():
+        for editor, cases in group.cases.items() if name != "additions" else ():
+            of_editor = analysis.outcomes[name][editor]
+            ends |= {case.program: outcome for case, outcome in zip(cases, of_editor, strict=True)}
+    return ends
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_can_be_kept(outcomes, name):
-    if not programs.get(name).closes:
-        assert name not in outcomes  # an addition has nothing to return to
+    # An addition has nothing to return to, and a restoration its clean picture, which is not here.
+    if not programs.get(name).closes or programs.get(name).category == "restoration":
+        assert name not in outcomes
         return
     outcome = outcomes[name]
-    if programs.get(name).category == "restoration":  # it returns to its clean picture, and here it has none
-        assert (outcome.rounds_kept, outcome.failed) == (None, True)
-        return
     assert (outcome.rounds_kept, outcome.cause) == (ROUNDS[name], None)
 
 
@@ -157,3 +163,78 @@ def test_a_program_can_be_lost_by_each_cause_that_applies_to_it(rounds, name):
     for end, cause in ENDS.items():
         ended = convergence([1, 2], {"quality lost": [[0.9]]}, end=end, end_round=2)
         assert (ended.kept, ended.cause, ended.failed) == (1, cause, end == "failed")
+
+
+# Several edits out and back: decay is what it is
+
+TABLE = tomllib.loads((Path(programs.__file__).parent / "studies" / "depth" / "out_and_back.toml").read_text())
+PICTURES = {"face": "astronaut", "object": "coffee", "scene": "rocket"}
+
+
+def test_edits_are_undone_in_reverse_order_at_every_depth():
+    assert len(TABLE["edits"]) >= 40
+    for name, edit in TABLE["edits"].items():
+        out, back = instructions.parse(edit["out"]), instructions.parse(edit["back"])
+        assert None not in (out, back), name
+        assert out != back, name
+    cycle = programs.get("out-and-back-4-scene-a").cycle
+    assert cycle[:2] == ("add a red ball", "add a chair on the left")
+    assert cycle[-2:] == ("remove the chair", "remove the red ball")
+    used = {id for sequence in TABLE["sequences"].values() for id in sequence["edits"]}
+    assert used == set(TABLE["edits"])
+    for name in TABLE["sequences"]:
+        cycles = [programs.get(f"out-and-back-{deep}-{name}").cycle for deep in TABLE["depths"]]
+        for shallow, deep in itertools.pairwise(cycles):
+            assert deep[: len(shallow) // 2] == shallow[: len(shallow) // 2]
+            assert deep[-len(shallow) // 2 :] == shallow[len(shallow) // 2 :]
+
+
+def test_half_life_is_the_first_depth_below_half():
+    assert depth._half_depth({}) is None
+    assert depth._half_depth({1: 0.4, 2: 1.0}) == "1"
+    assert depth._half_depth({1: 1.0, 16: 0.5}) == ">16"
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("out-and-back")
+    names = [*suites.load("out-and-back").programs, "replicate"]
+    values = {"title": "t", "version": "1", "short_side": SHORT_SIDE, "rounds": 1, "runs": 1}
+    values |= {"sources": [*PICTURES.values()], "programs": names}
+    suite = suites.from_values("deep", values)
+    plan = make_plan(suite, ["oracle", "identity", "jpeg:quality=30"])
+    chains = []
+    for choice, (kind, id), name in itertools.product(plan.choices, PICTURES.items(), suite.programs):
+        program, settings = programs.get(name), {**choice.settings, "short_side": SHORT_SIDE}
+        if kind in program.fits and (name != "replicate" or choice.name == "jpeg"):
+            rounds = 32 if name == "replicate" else 1
+            chains.append(Chain(catalogue.source(id), program, choice.label, settings, 1, rounds))
+    plan = Plan(suite, plan.choices, tuple(chains))
+    analysis = read_analysis(scored(plan, folder))
+    return SimpleNamespace(analysis=analysis, tables=compute_tables(analysis))
+
+
+@pytest.mark.slow
+def test_the_oracle_keeps_every_depth_and_identity_none(deep):
+    rows = {(row["editor"], row["depth"]): row for row in deep.tables["depth"].rows}
+    trips = deep.analysis.groups["round trips"].cases["oracle"]
+    outcomes = deep.analysis.outcomes["round trips"]["oracle"]
+    assert [(case.program, end.cause) for case, end in zip(trips, outcomes, strict=True) if end.cause] == []
+    for number in TABLE["depths"]:
+        assert rows["oracle", number]["kept"] == 1, number
+        assert rows["identity", number]["kept"] == 0
+        assert rows["jpeg:quality=30", number]["kept"] == 0
+    assert rows["oracle", 1]["half_depth"] == ">16"
+    assert rows["identity", 1]["half_depth"] == "1"
+
+
+@pytest.mark.slow
+def test_jpeg_ends_where_its_plain_decay_is_after_as_many_steps(deep):
+    groups = deep.analysis.groups
+    plain = {case.source: case.quality() for case in groups["replication"].cases["jpeg:quality=30"]}
+    trips = groups["round trips"].cases["jpeg:quality=30"]
+    cases = [case for case in trips if case.category == depth.CATEGORY]
+    assert len(cases) == 10 * 3
+    for case in cases:
+        steps = len(case.chain.program.cycle)
+        assert case.quality()[0] == pytest.approx(plain[case.source][steps - 1], abs=1e-9), case.program
