@@ -15,22 +15,6 @@ from pathlib import Path
 
 HOUSE = Path(__file__).parent.parent
 TORCH = "torch==2.13.0\n"  # by this pin the build without CUDA, where the registry has it
-HEAVY = "torch,accelerate,safetensors,transformers,diffusers,matplotlib,gradio,plotly,onnxruntime"
-# Runs the command where the modules named first cannot be imported.
-BLOCKED = """
-import sys
-names = set(sys.argv[1].split(","))
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name in names:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Blocked())
-import importlib.util
-real = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *rest: None if name in names else real(name, *rest)
-from convergebench.cli.__main__ import main
-sys.exit(main(sys.argv[2:], prog_name="convergebench"))
-"""
 STRAY = shutil.ignore_patterns(
     ".*", "build", "runs", "convergebench", "report", "*.egg-info", "__pycache__", "tests"
 )
