@@ -1,4 +1,4 @@
-"""A copy of the package into which a test drops something new, and the verbs as they run there."""
+"""A copy of the package into which a test drops something new, and the commands as they run there."""
 
 import os
 import shutil
@@ -47,10 +47,6 @@ class HouseCopy:
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
-
-    def verb(self, *words: str) -> str:
-        """What `convergebench WORDS` prints."""
-        return self.python("-m", "convergebench.cli", *words)
 
     def verbs(self, *lines: str) -> None:
         """Commands one after the other in one process, because every start of Python costs seconds."""

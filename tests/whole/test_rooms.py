@@ -167,34 +167,6 @@ def test_the_core_imports_nothing_outside_it():
     assert wrong == []
 
 
-def private_names(path):
-    """The private names of other packages that a file imports, or reads from a module that it imports."""
-    nodes, modules = list(ast.walk(ast.parse(path.read_text()))), set()
-    for node in nodes:
-        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
-            start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-            names = {start + alias.name: alias.asname or alias.name.partition(".")[0] for alias in node.names}
-            names = {
-                name: alias for name, alias in names.items() if not name.startswith(("convergebench", "__f"))
-            }
-            modules |= {*names.values()}
-            yield from (name for name in names if re.search(r"(^|\.)_[a-z]\w*", name))
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and re.match("_[a-zA-Z]", node.attr):
-            base = ast.unparse(node.value).partition(".")[0]
-            if base in modules:
-                yield f"{base}. ... {node.attr}"
-
-
-# Documented all the same, or for type checkers alone; pickle has no other name for its.
-NAMED = {"pickle. ... _Unpickler", "os. ... _exit", "_typeshed.DataclassInstance"}
-
-
-def test_no_private_name_of_a_library_is_used():
-    paths = [path for room in ROOMS for path in files(room)]
-    assert {(str(path), name) for path in paths for name in private_names(path) if name not in NAMED} == set()
-
-
 def test_no_file_is_longer_than_four_hundred_lines():
     lengths = {path: len(path.read_text().splitlines()) for room in ROOMS for path in files(room)}
     assert {str(path): length for path, length in lengths.items() if length > 400} == {}
