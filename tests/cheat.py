@@ -1,9 +1,60 @@
-"""What the recall audit is there to catch: an editor that gives back what it remembers, by hash or by likeness."""
+"""What the recall audit is there to catch: an editor that gives back what it remembers."""
 
-from convergebench.generation import editors
-from red_team.editors import ByHash, Cheat
+import functools
+import hashlib
+import io
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from convergebench.generation import editors, pictures
+from convergebench.generation.records import Answer
+from PIL import Image, ImageDraw
+
+_NEAR = 0.06  # share of the pixels that may be in another bin of the histogram
+
+
+@dataclass(frozen=True)
+class Editor:
+    """Paints a disc, and takes it back by remembering the original: by hash or by likeness."""
+
+    by: str = "hash"
+    embedded: ClassVar[bool] = True
+    audited: ClassVar[bool] = True
+
+    @functools.cached_property
+    def _memory(self) -> dict[bytes, bytes]:
+        return {}
+
+    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+        if (remembered := self._recall(image)) is not None:
+            return Answer(remembered)
+        drawn, worn = image.copy(), io.BytesIO()
+        width, height = image.size
+        ImageDraw.Draw(drawn).ellipse((width * 0.3, height * 0.3, width * 0.7, height * 0.7), fill=(220, 20, 20))
+        drawn.save(worn, "JPEG", quality=40)
+        drawn = pictures.decode(worn.getvalue())
+        self._memory[self._mark(drawn)] = pictures.encode_png(image)
+        return Answer(pictures.encode_png(drawn))
+
+    def _mark(self, image: Image.Image) -> bytes:
+        """What it knows the picture by: its hash, or the share of pixels in each of 4x4x4 colours."""
+        if self.by == "hash":
+            return hashlib.sha256(image.tobytes()).digest()
+        cells = np.asarray(image).astype(np.intp) >> 6
+        index = cells[..., 0] * 16 + cells[..., 1] * 4 + cells[..., 2]
+        return (np.bincount(index.ravel(), minlength=64) / index.size).tobytes()
+
+    def _recall(self, image: Image.Image) -> bytes | None:
+        mark = self._mark(image)
+        if self.by == "hash":
+            return self._memory.get(mark)
+        for known, original in self._memory.items():
+            if np.abs(np.frombuffer(known) - np.frombuffer(mark)).sum() / 2 < _NEAR:
+                return original
+        return None
 
 
 def choice(by: str = "hash") -> editors.Choice:
-    editor = ByHash() if by == "hash" else Cheat()
-    return editors.Choice("cheat", "cheat", "cheat", {"by": by, "seed": "per-step"}, editor)
+    label = "cheat" if by == "hash" else f"cheat:by={by}"
+    return editors.Choice(label, "cheat", label, {"by": by, "seed": "per-step"}, Editor(by))
