@@ -46,16 +46,12 @@ LOADED_ONCE = (
     *("pytest", "accelerate", "cv2", "datasets", "evaluate", "gradio", "hypothesis", "matplotlib.pyplot"),
     *("pyarrow.parquet", "scipy.stats", "skimage.metrics", "torch", "transformers"),
 )
-TWINS = (
-    ("<", "<="),
-    (">", ">="),
-    ("==", "!="),
-    ("in", "not in"),
-    ("is", "is not"),
-    ("+", "-"),
-    ("*", "/"),
-    ("and", "or"),
-)
+SIGNS = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in",
+    ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not", ast.Add: "+", ast.Sub: "-", ast.Mult: "*",
+    ast.Div: "/", ast.And: "and", ast.Or: "or",
+}  # fmt: skip
+TWINS = [*zip([*SIGNS.values()][::2], [*SIGNS.values()][1::2], strict=True)]
 SWAPPED = dict(TWINS) | {after: before for before, after in TWINS}
 RENAMED = {
     "min": "max",
@@ -66,11 +62,6 @@ RENAMED = {
     "median": "mean",
     "sum": "max",
 }
-KINDS = (
-    *(ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot),
-    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.And, ast.Or),
-)
-SIGNS = dict(zip(KINDS, (sign for twins in TWINS for sign in twins), strict=True))
 SMALL = 1e-5  # a tolerance: nobody could tell 1e-9 from 1.6e-9
 # Of these nobody sees the value: places on a page, sizes of caches, checks of our own, examples of a card.
 UNSEEN = ("order", "maxsize", "strict", "repr", "compare", "example")
@@ -94,14 +85,12 @@ def mutants(file: str) -> list[Mutant]:
     source = (HOUSE / file).read_text(encoding="utf-8")
     lines = source.splitlines(keepends=True)
 
-    def span(node: ast.expr) -> tuple[int, int]:
+    def offset(row: int, column: int) -> int:
         """Columns of ast are in bytes."""
-        places = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset)
-        first, last = (
-            sum(map(len, lines[: row - 1])) + len(lines[row - 1].encode()[:column].decode())
-            for row, column in places
-        )
-        return first, last
+        return sum(map(len, lines[: row - 1])) + len(lines[row - 1].encode()[:column].decode())
+
+    def span(node: ast.expr) -> tuple[int, int]:
+        return offset(node.lineno, node.col_offset), offset(node.end_lineno or 0, node.end_col_offset or 0)
 
     def changes(node: ast.AST) -> Iterator[tuple[int, int, str]]:
         for left, operator, right in _operators(node):
@@ -229,27 +218,23 @@ def tests_of_files(table: dict[str, list[str]]) -> dict[str, list[str]]:
     return tests | {name: [EXAMPLES.format(name), *tests[name]] for name in examples}
 
 
-def choose(files: list[str], count: int, seed: int, only: str) -> list[Mutant]:
+def choose(files: list[str], count: int, only: str) -> list[Mutant]:
     """Every mutant of the files asked for, or a sample with a share of each file."""
     every = [mutant for file in files if file.startswith(only) for mutant in mutants(file)]
-    chance, step = random.Random(seed), len(every) / count
+    chance, step = random.Random(0), len(every) / count
     return every if only else [every[int((number + chance.random()) * step)] for number in range(count)]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=520, help="how many, of all files together")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--only", default="", help="how the path begins of the files of which every mutant is tried"
-    )
+    parser.add_argument("--only", default="", help="how the paths of files begin whose mutants are all tried")
     parser.add_argument("--resume", action="store_true", help="do not try what is in killed.json")
-    parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--least", type=float, default=LEAST, help="the share that must be killed")
     options = parser.parse_args()
     settings = tomllib.loads(Path(__file__).with_name("files.toml").read_text(encoding="utf-8"))
     tests = tests_of_files(settings["tests"])
-    chosen = choose(list(tests), options.count, options.seed, options.only)
+    chosen = choose(list(tests), options.count, options.only)
     equivalent = {(row["file"], row["line"], row["after"]) for row in settings["equivalent"]}
     tried = [mutant for mutant in chosen if (mutant.file, mutant.text, mutant.after) not in equivalent]
     known = json.loads(RESULTS.read_text()) if options.resume and RESULTS.exists() else {}
@@ -260,7 +245,7 @@ def main() -> int:
     compileall.compile_dir(HOUSE / "tests", quiet=1)
     gc.freeze()  # or every attempt spends a second on looking for garbage among these
     left = [mutant for mutant in tried if str(mutant) not in killers]
-    with multiprocessing.get_context("fork").Pool(options.workers, _begin, (tests, settings["also"])) as pool:
+    with multiprocessing.get_context("fork").Pool(None, _begin, (tests, settings["also"])) as pool:
         for mutant, failed in pool.imap_unordered(_attempt, left):
             if failed:
                 killers[str(mutant)] = failed

@@ -74,11 +74,9 @@ def designs(
 def one_table(sizes: list[tuple[int, int]], titles: list[str], sets: int, programs: float, unequal: bool) -> str:
     rows = []
     for name in SCENARIOS:
-        cells = list(designs(name, sizes, sets, programs, unequal))
-        rows += [
-            [f"{name}: {figure}", *(f"{shares[place]:.3f}" for shares in cells)]
-            for place, figure in enumerate(FIGURES)
-        ]
+        figures = zip(*designs(name, sizes, sets, programs, unequal), strict=True)
+        for figure, shares in zip(FIGURES, figures, strict=True):
+            rows.append([f"{name}: {figure}", *(f"{share:.3f}" for share in shares)])
     return markdown(["limits of", *titles], rows)
 
 

@@ -32,9 +32,8 @@ def alarms(noise, drift, runs):
 
 def tables(scale=1.0):
     runs = max(2, round(RUNS * scale))
-    rows = [
-        [f"{noise:.0%} of its answers are noise" if noise else "judge without noise"]
-        + [f"{alarms(noise, drift, runs):.1%}" for drift in KINDS.values()]
-        for noise in NOISE
-    ]
+    rows = []
+    for noise in NOISE:
+        name = f"{noise:.0%} of its answers are noise" if noise else "judge without noise"
+        rows.append([name, *(f"{alarms(noise, drift, runs):.1%}" for drift in KINDS.values())])
     return {"drift simulated": markdown([f"in {runs} simulated runs, alarms", *KINDS], rows)}

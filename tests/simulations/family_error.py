@@ -52,7 +52,6 @@ def family_error(kind: str, sources: int, sets: int, seed: int = 2) -> float:
     """The share of tables in which any two of the equal editors are called different."""
     make, editors = KINDS[kind]
     rng = np.random.default_rng([seed, sources])
-    pairs = None
     wrong = 0
     for _ in range(sets):
         kept = make(rng, editors, sources)

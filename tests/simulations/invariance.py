@@ -1,5 +1,6 @@
 """Whether p, verdicts and ranks move when rows are shuffled, ids renamed, cases doubled, or strangers added."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 
@@ -14,6 +15,12 @@ ROUNDS = 20
 EDITORS = 6
 SOURCES = (12, 15, 20, 40)
 TABLES = 10  # of each size
+KINDS = (
+    "rows shuffled, editors and sources renamed",
+    "cases doubled",
+    "ten strangers: against a fixed baseline",
+    "ten strangers: open pairs decided, overlapping ranks parted",
+)
 
 
 def made_up(rng: np.random.Generator, sources: int, name: str = "editor") -> dict[str, dict]:
@@ -21,14 +28,11 @@ def made_up(rng: np.random.Generator, sources: int, name: str = "editor") -> dic
     base = rng.gamma(3, 2, (1, sources, 3))
     factors = 2.0 ** np.linspace(-1, 1, EDITORS)[:, None, None]
     kept = np.minimum(rng.poisson(base * factors * rng.gamma(4, 0.25, (EDITORS, sources, 3))), ROUNDS)
-    is_there = rng.random(kept.shape) > 0.03
-    return {
-        f"{name}-{editor}": {
-            (f"picture-{s}", f"program-{p}", 1): (outcome(int(kept[editor, s, p])), ROUNDS)
-            for s, p in np.argwhere(is_there[editor]).tolist()
-        }
-        for editor in range(EDITORS)
-    }
+    table: dict[str, dict] = {f"{name}-{editor}": {} for editor in range(EDITORS)}
+    for editor, s, p in np.argwhere(rng.random(kept.shape) > 0.03).tolist():
+        case = (f"picture-{s}", f"program-{p}", 1)
+        table[f"{name}-{editor}"][case] = (outcome(int(kept[editor, s, p])), ROUNDS)
+    return table
 
 
 def outcome(kept: int) -> Outcome:
@@ -53,64 +57,48 @@ def doubled(table: CaseOutcomes) -> dict[str, dict]:
     return {editor: own | {(*key[:2], 2): value for key, value in own.items()} for editor, own in table.items()}
 
 
-def figures(pairs: list[Comparison]) -> dict[frozenset, tuple]:
-    """What must not move: p, corrected p, whom the verdict names."""
-    return {
-        frozenset((pair.first, pair.second)): (
-            pair.p_value,
-            pair.p_corrected,
-            {"first": pair.first, "second": pair.second}.get(pair.verdict, pair.verdict),
-        )
-        for pair in pairs
-    }
-
-
-def with_names(figures_of_pairs: dict[frozenset, tuple], names: dict[str, str]) -> dict[frozenset, tuple]:
-    return {
-        frozenset(names[editor] for editor in pair): (*values[:2], names.get(values[2], values[2]))
-        for pair, values in figures_of_pairs.items()
-    }
+def figures(pairs: list[Comparison], names: Mapping[str, str]) -> dict[frozenset, tuple]:
+    """What must not move, with the editors' new names: p, corrected p, whom the verdict names."""
+    found = {}
+    for pair in pairs:
+        first, second = names[pair.first], names[pair.second]
+        winner = {"first": first, "second": second}.get(pair.verdict, pair.verdict)
+        found[frozenset((first, second))] = (pair.p_value, pair.p_corrected, winner)
+    return found
 
 
 def count_changes(tables: int) -> dict[str, list[int]]:
     """What was done -> how many pairs moved and of how many; ranks likewise."""
     rng = np.random.default_rng(5)
-    kinds = (
-        "rows shuffled, editors and sources renamed",
-        "cases doubled",
-        "ten strangers: against a fixed baseline",
-    )
-    moved = {kind: [0, 0, 0, 0] for kind in kinds}
-    strangers = [0, 0, 0, 0]  # open pairs decided, of; overlapping rank limits parted, of
+    shuffled, twice, against_fixed, strangers = moved = [[0, 0, 0, 0] for _ in KINDS]
     for sources in SOURCES:
         for _ in range(tables):
             table = made_up(rng, sources)
             usual = compare_editors(table, list(table))
             ranks = rank_intervals(list(table), usual)
-            other, names = renamed_and_shuffled(rng, table)
-            for kind, changed, own in (
-                (kinds[0], other, names),
-                (kinds[1], doubled(table), {n: n for n in table}),
-            ):
+            same = {name: name for name in table}
+            for counts, changed, names in (
+                (shuffled, *renamed_and_shuffled(rng, table)), (twice, doubled(table), same),
+            ):  # fmt: skip
                 again = compare_editors(changed, list(changed))
-                before, after = with_names(figures(usual), own), figures(again)
+                before, after = figures(usual, names), figures(again, {name: name for name in changed})
                 later = rank_intervals(list(changed), again)
-                add(moved[kind], [before[pair] != after[pair] for pair in before])
-                add(moved[kind], [ranks[each] != later[own[each]] for each in table], 2)
+                add(counts, [before[pair] != after[pair] for pair in before])
+                add(counts, [ranks[each] != later[names[each]] for each in table], 2)
             more = table | dict(list((made_up(rng, sources, "one") | made_up(rng, sources, "two")).items())[:10])
             baseline, *others = table
             alone, beside = (
                 judge_alone([compare_two(rows, each, baseline) for each in others]) for rows in (table, more)
             )
-            add(moved[kinds[2]], [replace(a) != replace(b) for a, b in zip(alone, beside, strict=True)])
+            add(against_fixed, [replace(a) != replace(b) for a, b in zip(alone, beside, strict=True)])
             many = compare_editors(more, list(more))
-            decided = {key: values[2] for key, values in figures(many).items()}
-            was_open = [key for key, values in figures(usual).items() if values[2] == "open"]
-            add(strangers, [decided[key] != "open" for key in was_open])
+            decided = {pair: values[2] for pair, values in figures(many, {name: name for name in more}).items()}
+            was_open = [pair for pair, values in figures(usual, same).items() if values[2] == "open"]
+            add(strangers, [decided[pair] != "open" for pair in was_open])
             later = rank_intervals(list(more), many)
             touching = [(a, b) for a, b in combinations(table, 2) if overlap(ranks, a, b)]
             add(strangers, [not overlap(later, a, b) for a, b in touching], 2)
-    return moved | {"ten strangers: open pairs decided, overlapping ranks parted": strangers}
+    return dict(zip(KINDS, moved, strict=True))
 
 
 def add(counts: list[int], marks: list[bool], place: int = 0) -> None:
@@ -123,8 +111,6 @@ def overlap(ranks: dict, one: str, other: str) -> bool:
 
 
 def tables(scale: float) -> dict[str, str]:
-    rows = [
-        [kind, f"{a} of {b}", f"{c} of {d}" if d else "–"]
-        for kind, (a, b, c, d) in count_changes(max(int(TABLES * scale), 1)).items()
-    ]
+    counts = count_changes(max(int(TABLES * scale), 1))
+    rows = [[kind, f"{a} of {b}", f"{c} of {d}" if d else "–"] for kind, (a, b, c, d) in counts.items()]
     return {"invariance": markdown(["what was done", "pairs that moved", "ranks that moved"], rows)}

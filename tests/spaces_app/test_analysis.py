@@ -1,11 +1,13 @@
 """Difficulty and growth, on cases whose truth is known."""
 
 import csv
+import dataclasses
 import io
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
+import kept_numbers
+import numpy as np
 import pytest
 from convergebench.generation import programs
 from convergebench.metric_modules.halflife.outcomes import Outcome
@@ -13,16 +15,7 @@ from convergebench.spaces_app.analysis import groups, tables
 from convergebench.spaces_app.analysis.tables import Estimate, Table, TableRow, column
 from convergebench.spaces_app.studies.programs.statistics import difficulty
 from convergebench.spaces_app.studies.replication.statistics import failure_levels
-from simulated import chain_row, dataset, floor_rows, report, score_rows
-
-
-def test_difficulty_is_measured_against_the_average_program():
-    chains = [chain_row("one", source, program, 12) for source in range(6) for program in range(3)]
-    scores = [row for place, chain in enumerate(chains) for row in score_rows(chain, (3, 3, 1)[place % 3])]
-    rows = report(scores, chains, floor_rows(6)).tables["difficulty"].rows
-    assert rows[0]["program"] == "program-2"
-    assert rows[0]["factor"] == pytest.approx(0.5 ** (2 / 3), rel=0.01)
-    assert {row["declared"] for row in rows} == {"clear"}
+from simulated import dataset, report
 
 
 def test_growth_tells_jitter_from_drift():
@@ -82,7 +75,9 @@ def test_failures_are_placed_on_the_levels_of_banana100_by_rules():
         ("another person", None, "sub-object"),
     ):
         assert failure_levels._level(hat, cause, area) == level
-    program = replace(programs.get("flip-vertically"), cycle=("flip the image vertically", "take it back"))
+    program = dataclasses.replace(
+        programs.get("flip-vertically"), cycle=("flip the image vertically", "take it back")
+    )
     flipped = SimpleNamespace(category="geometric", chain=SimpleNamespace(program=program))
     assert failure_levels._level(flipped, "not changed", None) == "image"
     assert failure_levels._level(flipped, "refused", None) is None
@@ -111,6 +106,79 @@ def test_a_technical_failure_is_a_loss_in_its_round(kept, end_round, lost_at):
     assert (outcome.lost_at, outcome.cause, outcome.failed) == (lost_at, groups.FAILED, False)
 
 
-def test_an_interval_of_difficulty_needs_so_many_pictures():
-    assert difficulty._factor((0.0, 0.1), difficulty._FEWEST_SOURCES)[1] is None
-    assert difficulty._factor((0.0, 0.1), difficulty._FEWEST_SOURCES - 1)[1].startswith("only")
+# Difficulty in simulated runs
+
+BY_CLASS = {
+    "exact": {"flip": 1.0, "turn": 0.9, "copy": 1.1},
+    "clear": {"glasses": 0.1, "hat": 0.0, "ball": -0.1},
+    "partial": {"smile": -1.0, "night": -0.9},
+}
+TRUTH = {name: effect for effects in BY_CLASS.values() for name, effect in effects.items()}
+DECLARED = {name: declared for declared, effects in BY_CLASS.items() for name in effects}
+FACES_ONLY = ("glasses", "hat", "smile")
+
+
+def run(seed: int, truth=TRUTH, sources: int = 24, horizon: int = 200, noise: float = 0.5):
+    """Chains of three editors; half of the sources are faces, which are harder, and only they get glasses."""
+    chance = np.random.default_rng(seed)
+    lives, columns = [], []
+    for number in range(sources):
+        face = number % 2 == 0
+        ease = chance.normal(2.0 if face else 4.0, 0.7)
+        wish = {program: chance.normal(0, 0.3) for program in truth}
+        for program, effect in truth.items():
+            if program in FACES_ONLY and not face:
+                continue
+            for editor, skill in (("a", 0.0), ("b", 1.0), ("c", -0.5)):
+                life = 2 ** (ease + skill + effect + wish[program] + chance.normal(0, noise))
+                lives.append(None if life > horizon else max(1.0, life))
+                columns.append((editor, f"s{number}", program))
+    return lives, *zip(*columns, strict=True)
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says():
+    middle = np.mean(list(TRUTH.values()))
+    inside = []
+    for seed in range(60):
+        for row in difficulty.difficulty("", *run(seed, sources=30), DECLARED, 10**6):
+            inside.append(row.factor.low <= 2 ** (TRUTH[row.program] - middle) <= row.factor.high)
+    assert 0.91 < np.mean(inside) < 0.99
+
+
+def test_a_misdeclared_program_is_flagged():
+    rows = difficulty.difficulty("", *run(2), DECLARED, 200)
+    assert {row.program for row in rows[:2]} == {"smile", "night"}
+    assert [row.behaves for row in rows] == [None] * len(rows)
+    wrong = difficulty.difficulty("", *run(3, truth={**TRUTH, "ball": -1.0}), DECLARED, 200)
+    flags = {row.program: row.behaves for row in wrong}
+    assert flags["ball"] == "partial"
+    assert flags["flip"] is None
+
+
+def test_survivors_count_as_lost_after_the_last_round():
+    rows = {row.program: row for row in difficulty.difficulty("", *run(4, horizon=20), DECLARED, 20)}
+    assert rows["copy"].survived > rows["smile"].survived
+    full = {row.program: row for row in difficulty.difficulty("", *run(4), DECLARED, 200)}
+    assert 1 < rows["copy"].factor.value < full["copy"].factor.value
+
+
+def test_programs_that_share_no_source_are_not_compared():
+    lives, editors, sources, programs = (list(column) for column in run(5, sources=6))
+    lives += [3.0, 4.0]
+    editors += ["a", "a"]
+    sources += ["apart", "s1"]
+    programs += ["alone", "once"]
+    declared = {**DECLARED, "alone": "clear", "once": "clear"}
+    rows = {
+        row.program: row for row in difficulty.difficulty("", lives, editors, sources, programs, declared, 200)
+    }
+    assert rows["alone"].factor.value is None
+    assert rows["alone"].reason == "shares no pictures with other programs"
+    assert rows["once"].reason == "only 1 of the 3 sources an interval needs"
+    assert difficulty._factor((0.0, 0.1), 3)[1] is None
+    assert rows["flip"].factor.value > 1
+
+
+def test_the_numbers_of_every_difficulty():
+    rows = [dataclasses.asdict(row) for row in difficulty.difficulty("", *run(4, sources=12), DECLARED, 60)]
+    kept_numbers.check("difficulty", {"difficulty": rows})

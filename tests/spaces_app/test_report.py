@@ -5,23 +5,31 @@ import io
 import json
 import math
 import warnings
+from itertools import permutations
+from types import SimpleNamespace
 
 import kept_numbers
 import pytest
+from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.metric_modules.halflife.causes import CAUSES
 from convergebench.spaces_app.analysis import tables
+from convergebench.spaces_app.analysis.floors import Floors
 from convergebench.spaces_app.palette import BASELINE_MARKER, MUTED, Look
 from convergebench.spaces_app.reporting.figures import draw_lines, new_figure
 from convergebench.spaces_app.reporting.sentences import methods_paragraph, page_sentences
+from convergebench.spaces_app.reporting.write import headline
 from convergebench.spaces_app.statistics.curves import CurveRow
 from simulated import FLOORS, chain_row, dataset, end_chain, floor_rows, report, score_rows
 
 EDITORS = {"better": 1.8, "equal-one": 1.0, "equal-two": 1.0}
 
 
+GOLDEN = dataset(EDITORS | {"identity": 0.01}, sources=20, missing={"equal-two": 0.4}, seed=3)
+
+
 @pytest.fixture(scope="module")
 def golden():
-    return report(*dataset(EDITORS | {"identity": 0.01}, sources=20, missing={"equal-two": 0.4}, seed=3))
+    return report(*GOLDEN)
 
 
 def board(made, group="round trips"):
@@ -32,10 +40,10 @@ def test_the_better_editor_ranks_first_and_wins_its_pairs(golden):
     ranks = {editor: (row["rank"], row["rank_low"], row["rank_high"]) for editor, row in board(golden).items()}
     equal = dict.fromkeys(("equal-one", "equal-two"), (2, 2, 3))
     assert ranks == {"better": (1, 1, 1), **equal, "identity": (None, None, None)}
-    pairs = {frozenset((row["first"], row["second"])): row for row in golden.tables["pairs"].rows}
-    assert pairs[frozenset(("better", "equal-one"))]["verdict"] == "better"
-    assert pairs[frozenset(("better", "equal-two"))]["verdict"] == "better"
-    one = pairs[frozenset(("equal-one", "equal-two"))]
+    pairs = {tuple(sorted((row["first"], row["second"]))): row for row in golden.tables["pairs"].rows}
+    verdicts = {name: pairs["better", name]["verdict"] for name in equal}
+    assert verdicts == dict.fromkeys(equal, "better")
+    one = pairs["equal-one", "equal-two"]
     assert one["verdict"] == "open"
     assert one["cases"] + one["left_out"] == 60
     assert 10 < one["left_out"] < 35  # 40% of 60 are missing
@@ -45,7 +53,7 @@ def test_the_better_editor_ranks_first_and_wins_its_pairs(golden):
 def test_a_pair_with_a_baseline_is_judged_by_its_own_p(golden):
     rows = [row for row in golden.tables["pairs"].rows if row["family"] == "no other pair"]
     assert {row["p_corrected"] for row in rows} == {None}
-    scores, chains, floors = dataset(EDITORS | {"identity": 0.01}, sources=20, missing={"equal-two": 0.4}, seed=3)
+    scores, chains, floors = GOLDEN
     two = ("better", "identity")
     fewer = report(*([row for row in part if row["editor"] in two] for part in (scores, chains)), floors)
     [alone] = fewer.tables["pairs"].rows
@@ -63,20 +71,15 @@ def test_the_cause_is_kept(cause):
     made = report(score_rows(chain, 4, cause=cause), [chain], floor_rows(3))
     row = board(made)["one"]
     assert (row["rounds_kept"], row["cause"]) == (4, f"{cause} (1 of 1)")
-    last = [row for row in made.tables["causes"].rows if row["round"] == 12]
-    assert last[0][cause] == 1
-    before = [row for row in made.tables["causes"].rows if row["round"] == 4]
-    assert before[0][cause] == 0
+    shares = {row["round"]: row[cause] for row in made.tables["causes"].rows}
+    assert (shares[4], shares[12]) == (0, 1)
 
 
 def test_the_headline_says_what_was_not_checked():
     scores, chains, floors = dataset({"one": 1.0}, sources=4, clip=False)
-    made = report(scores, chains, floors)
-    assert board(made)["one"]["name"] == "convergence (no meaning check)"
-    assert "retained clip" not in {row["metric"] for row in made.tables["curves"].rows}
-    assert board(made)["one"].get("meaning_text") is None
     made = report([row | {"edit_changed": None, "edit_undone": None} for row in scores], chains, floors)
     assert board(made)["one"]["name"] == "convergence (no edit check, no meaning check)"
+    assert "retained clip" not in {row["metric"] for row in made.tables["curves"].rows}
 
 
 def facts_of(made):
@@ -89,20 +92,17 @@ def without_clip(scores, *editors):
 
 def test_an_editor_with_fewer_metrics_is_listed_apart():
     scores, chains, floors = dataset({"one": 1.6, "two": 1.0, "fewer": 3.0, "jpeg": 3.0}, sources=14)
-    others = report(
-        *([row for row in part if row["editor"] not in ("fewer", "jpeg")] for part in (scores, chains)), floors
-    )
+    alone = ([row for row in part if row["editor"] in ("one", "two")] for part in (scores, chains))
+    others = report(*alone, floors)
     made = report(without_clip(scores, "fewer", "jpeg"), chains, floors)
     rows = board(made)
     reason = "not checked, because its scores lack it: meaning by CLIP"
-    assert {editor: row["role"] for editor, row in rows.items()} == {
-        "one": "editors", "two": "editors", "fewer": "editors listed apart", "jpeg": "baselines"
+    assert {editor: (row["role"], row["apart"], row["rank"]) for editor, row in rows.items()} == {
+        "one": ("editors", None, 1), "two": ("editors", None, 2),
+        "fewer": ("editors listed apart", reason, None), "jpeg": ("baselines", reason, None),
     }  # fmt: skip
-    assert [rows[editor]["apart"] for editor in ("one", "two", "fewer", "jpeg")] == [None, None, reason, reason]
-    assert [rows[editor]["rank"] for editor in ("one", "two", "fewer", "jpeg")] == [1, 2, None, None]
     assert rows["fewer"]["name"] == "convergence (no meaning check)" != rows["one"]["name"] == "convergence"
-    for editor in ("one", "two"):
-        assert rows[editor] == board(others)[editor]
+    assert {name: rows[name] for name in ("one", "two")} == board(others)
     # Checked for less, it is held against nobody.
     assert made.tables["pairs"].rows == others.tables["pairs"].rows
     assert f"fewer is listed apart, without a rank: {reason}." in page_sentences(made.tables)["round trips"]
@@ -111,9 +111,9 @@ def test_an_editor_with_fewer_metrics_is_listed_apart():
 def test_a_metric_of_a_minority_is_checked_for_none():
     scores, chains, floors = dataset({"one": 1.0, "two": 1.0, "three": 1.0}, sources=4)
     made = report(without_clip(scores, "two", "three"), chains, floors)
-    assert {row["name"] for row in made.tables["leaderboard"].rows} == {"convergence (no meaning check)"}
+    named = {(row["name"], row["role"]) for row in made.tables["leaderboard"].rows}
+    assert named == {("convergence (no meaning check)", "editors")}
     assert facts_of(made)["round trips: checks that only some editors have"] == "clip"
-    assert {row["role"] for row in made.tables["leaderboard"].rows} == {"editors"}
 
 
 def test_an_editor_that_never_answers_is_ranked_last():
@@ -133,12 +133,11 @@ def test_fewer_than_twelve_pictures_give_no_rank():
 
 
 def test_an_unmeasured_return_makes_its_case_missing():
-    chain = chain_row("one", 1, 1, 12)
-    scores = score_rows(chain, 12)
-    for row in scores[-4:]:
+    chains = [chain_row("one", source, 1, 12) for source in (1, 2)]
+    scores = [row for chain in chains for row in score_rows(chain, 12)]
+    for row in scores[20:24]:
         row |= {"lpips": None, "retained_lpips": None}
-    others = chain_row("one", 2, 1, 12)
-    made = report([*scores, *score_rows(others, 12)], [chain, others], floor_rows(4))
+    made = report(scores, chains, floor_rows(4))
     assert board(made)["one"]["failed"] == 0.5
     assert made.analysis.outcomes["round trips"]["one"][0].lost is False
 
@@ -178,11 +177,11 @@ def test_an_edit_nobody_can_judge_leaves_the_other_checks():
     assert facts["counted as additions"] == 1
     assert facts["chains generated"] == sum(ends) + 1 + sum(left_out.values()) == len(chains)
     assert facts["edit check left out, symmetric"] == 3
-    assert (
+    sum_of_chains = (
         "7 chains generated = 2 kept + 1 lost + 1 missing + 1 counted as additions + 1 left out (under recall audit) + "
         "1 left out (count twice or have no scores); edits that could not be judged, so the other checks decide: 3 "
-        "(the picture looks too much like itself after the transform to tell)"
-    ) in methods_paragraph(made.tables)
+    )
+    assert sum_of_chains in methods_paragraph(made.tables)
 
 
 def test_the_same_case_from_two_datasets_counts_once():
@@ -219,30 +218,20 @@ def test_names_that_mean_something_to_latex_stay_text():
     assert r"50\%\_of \{\$x\$\} \& \textbackslash{}co" in tables.as_latex(made.tables["leaderboard"])
 
 
-def moved(scores, round, quality, framing):
-    """The same scores where every picture lies elsewhere from one round on: as it is, and registered."""
-    changed = []
-    for row in scores:
-        if row["round"] < round:
-            changed.append(row)
-            continue
-        low = {f"retained_{name}": 0.2 for name in ("rmse", "ssim")}
-        rmse = FLOORS["rmse"] * (1 - quality)
-        laid = {
-            "psnr_registered": 20 * math.log10(255 / rmse),
-            "ssim_registered": 1 - (1 - quality) * (1 - FLOORS["ssim"]),
-        }
-        changed.append(row | low | laid | {"framing_loss": framing})
-    return changed
+def moved(scores, quality, framing):
+    """The same scores where every picture lies elsewhere from round 5 on: as it is, and registered."""
+    values = {"retained_rmse": 0.2, "retained_ssim": 0.2, "framing_loss": framing}
+    values["psnr_registered"] = 20 * math.log10(255 / (FLOORS["rmse"] * (1 - quality)))
+    values["ssim_registered"] = 1 - (1 - quality) * (1 - FLOORS["ssim"])
+    return [row | values if row["round"] >= 5 else row for row in scores]
 
 
 def test_a_shift_is_a_loss_of_framing_only_if_asked():
     scores, chains, floors = dataset({"still": 12.0}, sources=4, programs=1)
-    scores = [row | {"damage": 0.0} for row in scores]
     for row in scores:
-        row |= {f"retained_{name}": 0.9 for name in FLOORS}
+        row |= {f"retained_{name}": 0.9 for name in FLOORS} | {"damage": 0.0}
         row |= {"edit_changed": True} if row["position"] == 1 else {"edit_undone": True}
-    shifted = moved(scores, 5, 0.8, 0.07)
+    shifted = moved(scores, 0.8, 0.07)
 
     def row_of(scores, **options):
         return board(report(scores, chains, floors, **options))["still"]
@@ -251,7 +240,7 @@ def test_a_shift_is_a_loss_of_framing_only_if_asked():
     assert row_of(shifted, framing=0.1)["rounds_kept"] == 12
     lost = row_of(shifted, framing=0.05)
     assert (lost["rounds_kept"], lost["cause"]) == (4, "framing lost (4 of 4)")
-    broken = row_of(moved(scores, 5, 0.3, 0.07))
+    broken = row_of(moved(scores, 0.3, 0.07))
     assert (broken["rounds_kept"], broken["cause"]) == (4, "quality lost (4 of 4)")
     assert report(shifted, chains, floors).tables["cases"].rows[0]["framing"] == 0.07
 
@@ -261,8 +250,7 @@ def test_the_area_counts_nothing_after_a_refusal():
     for row in scores:
         row |= {f"retained_{name}": 0.9 for name in FLOORS}
     assert board(report(scores, chains, floors))["one"]["area"] == pytest.approx(0.9)
-    by_chain = {chain["chain"]: [row for row in scores if row["chain"] == chain["chain"]] for chain in chains}
-    ended = [end_chain(chain, by_chain[chain["chain"]], 7) for chain in chains]
+    ended = [end_chain(chain, [row for row in scores if row["chain"] == chain["chain"]], 7) for chain in chains]
     made = report([row for _, rows in ended for row in rows], [chain for chain, _ in ended], floors)
     row = board(made)["one"]
     assert row["area"] == pytest.approx(0.9 / 2)
@@ -285,3 +273,58 @@ def test_the_numbers_of_every_table(golden):
     kept_numbers.check("golden", kept_numbers.rows_of(tables))
     shown = {name: [column.shown for column in table.columns] for name, table in tables.items()}
     kept_numbers.check("columns", {"shown": [shown]})
+
+
+# Pictures that resemble each other
+
+NEAR = {"rmse": 6.0, "ssim": 0.9, "lpips": 0.05, "damage": 0.06}
+FAR = {"rmse": 70.0, "ssim": 0.35, "lpips": 0.75, "damage": 0.95}
+
+
+def floors_of(names, near):
+    """Floors of imported sources NAME-DIGEST; `near` are the pairs of names and digests that resemble each other."""
+    ids = [f"{name}-{digest * 8}" for name, digest in names]
+    sources = [SimpleNamespace(id=each, sha256=each[-8:] * 8) for each in ids]
+    chains = [SimpleNamespace(source=source, suite="imported", short_side=512) for source in sources]
+    rows = []
+    for one, other in permutations(ids, 2):
+        for metric, value in (NEAR if near(one, other) else FAR).items():
+            rows.append({"source": one, "other": other, "short_side": 512, "metric": metric, "value": value})
+    return Floors(map(FloorRow.from_values, rows), chains), chains, ids
+
+
+def test_two_encodings_of_one_picture_exclude_nothing():
+    names = [("eiffel", "a"), ("eiffel", "b"), ("taj", "c"), ("taj", "d")]
+    floors, chains, _ = floors_of(names, lambda one, other: one[:3] == other[:3])
+    assert floors.look_alikes(chains) == {}
+    assert all(floors.floor(chain, "rmse") == FAR["rmse"] for chain in chains)
+    assert all(len(floors.unrelated_values(chain)["ssim"]) == 2 for chain in chains)
+
+
+@pytest.mark.parametrize("names", ["input input input", "input input other"])
+def test_one_name_alone_makes_no_picture_related(names):
+    floors, chains, ids = floors_of(list(zip(names.split(), "abc", strict=True)), lambda one, other: False)
+    assert set(floors.unrelated_values(chains[0])["rmse"]) == set(ids[1:])
+
+
+def test_resembling_strangers_are_excluded_by_name():
+    names = [("brick", "a"), ("gravel", "b"), ("taj", "c"), ("face", "d")]
+    floors, chains, ids = floors_of(names, lambda one, other: {one[0], other[0]} == {"b", "g"})
+    assert floors.look_alikes(chains) == {ids[0]: [ids[1]], ids[1]: [ids[0]]}
+
+
+def test_an_emptied_board_names_the_excluded_pictures():
+    """In a dataset in which every picture has another that resembles it."""
+    scores, chains, floors = dataset({"one": 1.0}, sources=4, programs=1, rounds=3)
+    pairs = {"picture-00": "picture-01", "picture-02": "picture-03"}
+    pairs |= {other: one for one, other in pairs.items()}
+    near = NEAR | {"clip": 0.9}
+    floors += [row | {"metric": "damage", "value": FAR["damage"]} for row in floors if row["metric"] == "rmse"]
+    for row in floors:
+        row["value"] = near[row["metric"]] if pairs[row["source"]] == row["other"] else row["value"]
+    emptied = report(scores, chains, floors)
+    why = "too many unrelated pictures resemble them: picture-00 (like picture-01), picture-01 (like picture-00)"
+    assert why in headline(emptied.tables).title, "the terminal"
+    assert why in page_sentences(emptied.tables)["lead"][0], "the page"
+    assert "picture-02 (like picture-03)" in methods_paragraph(emptied.tables)
+    assert not emptied.tables["leaderboard"].rows

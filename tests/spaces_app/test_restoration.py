@@ -15,6 +15,8 @@ from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.restoration.restored import metric_title
+from convergebench.spaces_app.studies.restoration.statistics.restoration_stability import _friedman
+from scipy import stats
 from verbs import say
 
 METRICS = ("psnr", "ssim", "lpips", "musiq", "maniqa", "clipiqa")
@@ -55,16 +57,13 @@ def test_published_means_equal_and_have_no_limits_or_p(tables):
     rows = of_table(tables, "restoration_prompts", "prompts.csv")
     assert len(rows) == 12 + 4 + 4
     assert not any(row.get("psnr_low") or row["pictures"] for row in rows)
+    words = "S3 of Nano Banana 2 (prompts.csv) looks best by MUSIQ, MANIQA, CLIPIQA and is the least faithful by PSNR,"
+    assert words in tables["restoration_prompts"].note
     effects = of_table(tables, "restoration_effects", "prompts.csv")
     longer = {row["metric"]: row["difference"] for row in effects if row["effect"] == "long against short"}
     assert all(value > 0 for value in longer.values())  # the study: long prompts are better in all six
     assert longer["LPIPS"] == pytest.approx(0.222 - 0.2213, abs=1e-3)
     assert {row["p_value"] for row in effects} == {row["pictures"] for row in effects} == {None}
-
-
-def test_the_best_looking_prompt_is_the_least_faithful(tables):
-    words = "S3 of Nano Banana 2 (prompts.csv) looks best by MUSIQ, MANIQA, CLIPIQA and is the least faithful by PSNR,"
-    assert words in tables["restoration_prompts"].note
 
 
 def test_friedmans_p_equal_the_published_ones(tables):
@@ -94,6 +93,16 @@ def test_the_best_methods_and_scenes_are_as_published(tables):
     assert rows["Motion Blur", "HYPIR"]["musiq"] == 47.633
     assert rows["Motion Blur", "HYPIR"].get("psnr") is None
     assert not of_table(tables, "restoration_methods", "scenes.csv")  # a scene is no mean of all pictures
+
+
+def test_friedman_agrees_with_scipy_with_and_without_ties():
+    rng = np.random.default_rng(21)
+    for number in range(200):
+        images, runs = int(rng.integers(3, 40)), int(rng.integers(3, 6))
+        table = rng.integers(0, 6, (images, runs)) if number % 2 else rng.random((images, runs))
+        theirs = stats.friedmanchisquare(*table.T)
+        np.testing.assert_allclose(_friedman(table), (theirs.statistic, theirs.pvalue), atol=1e-10)
+    assert _friedman(np.full((5, 3), 0.5)) == (0.0, 1.0)
 
 
 # Simulated restorations of the dataset's own form

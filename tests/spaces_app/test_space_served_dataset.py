@@ -1,5 +1,7 @@
 """The dataset that the Space serves: found by Parquet's index, refused in one sentence where it is none."""
 
+import asyncio
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -17,6 +19,9 @@ from convergebench.spaces_app.space import served_dataset
 from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.leaderboard.tab import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import ServedDataset, open_dataset
+from hub_server import HubServer
+from huggingface_hub import CommitOperationAdd, HfApi
+from space_server import serving
 
 
 def test_without_steps_the_chains_say_what_a_round_cost(dataset, monkeypatch):
@@ -110,3 +115,78 @@ def test_scores_in_any_order_are_those_of_their_chains(tmp_path):
 ])  # fmt: skip
 def test_an_error_is_explained_without_paths(error, sentence):
     assert served_dataset.explain(error) == sentence
+
+
+# On the Hub
+
+CODE = """
+from convergebench.spaces_app.space.headline import leaderboard
+from convergebench.spaces_app.space.served_dataset import open_dataset
+made = open_dataset("NS/small", "v1.0.0")
+print(sorted((row["editor"], row["cost"] and round(row["cost"], 6)) for row in leaderboard(made).table.rows))
+chain = next(chain for chain in made.reader.chains() if chain.editor == "steady")
+print(made.reader.steps_of(chain)[0].status, len(made.reader.picture(chain.id, 0)))
+"""
+
+
+def test_a_hub_dataset_is_read_without_fetching_its_pictures(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    folder = small_dataset.write(tmp_path / "small")
+    with HubServer(tmp_path / "hub") as hub:
+        api = HfApi(endpoint=hub.url, token=hub.token)
+        api.create_repo("NS/small", repo_type="dataset")
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        adds = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in files]
+        api.create_commit("NS/small", adds, commit_message="first", repo_type="dataset")
+        api.create_tag("NS/small", tag="v1.0.0", repo_type="dataset")
+        gone = [each for each in adds if "steps" in each.path_in_repo]
+        api.delete_files("NS/small", [each.path_in_repo for each in gone], repo_type="dataset")
+        environment = os.environ | {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_OFFLINE": "0"}
+        environment |= {"HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
+        done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    editors, picture = done.stdout.splitlines()
+    assert editors == str([("fading", 0.08), ("identity", None), ("steady", 0.12)])
+    assert picture == f"input {len(small_dataset.picture(0))}"
+    fetched = {path.parent.name for path in (tmp_path / "home").rglob("*.parquet")}
+    assert fetched == {"chains", "scores", "floors", "sources", "editors"}
+
+
+# As a server of the Model Context Protocol, asked by the protocol's own client
+
+
+async def ask(url):
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamablehttp_client
+
+    async with (
+        streamablehttp_client(f"{url}/gradio_api/mcp/") as (reading, writing, _),
+        ClientSession(reading, writing) as session,
+    ):
+        await session.initialize()
+        tools = {tool.name: tool.inputSchema["properties"] for tool in (await session.list_tools()).tools}
+        calls = {
+            "which_editor": {"edits": 2, "dollars": 0.1},
+            "failures": {"editor": "fading"},
+            "compare": {"source": "harbour", "program": "hat", "editors": ["steady", "fading"]},
+        }
+        answers = {name: await session.call_tool(name, arguments) for name, arguments in calls.items()}
+        wrong = await session.call_tool("which_editor", {"edits": 0, "dollars": 0.0})
+    return tools, answers, wrong
+
+
+def test_an_mcp_client_lists_the_tools_and_calls_them(tmp_path):
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    dataset = small_dataset.write(tmp_path / "convergebench")
+    with serving(dataset, tmp_path / "cache") as server:
+        tools, answers, wrong = asyncio.run(ask(server.address))
+    assert {*tools} >= {"which_editor", "failures", "compare", "leaderboard"}
+    assert {*tools["which_editor"]} == {"edits", "dollars"}
+    assert "story" not in tools, "what only the page calls is not a tool"
+    assert [answer.isError for answer in answers.values()] == [False] * 3
+    texts = {name: answer.content[0].text for name, answer in answers.items()}
+    assert "'fading'" in texts["which_editor"]
+    assert "'steady'" not in texts["which_editor"], "two of its calls cost 12 cents"
+    assert "quality" in texts["failures"]
+    assert "steady" in texts["compare"]
+    assert wrong.isError
