@@ -9,18 +9,14 @@ from convergebench.spaces_app.studies.exact.statistics import exact_edits, steer
 def chain_of(scene, category="exact edits", cost=0.5):
     source = SimpleNamespace(id=scene, scene="2 things, plain")
     program = SimpleNamespace(id=f"{scene}-move", category=category)
-    made = SimpleNamespace(
-        id=f"{scene}-chain", source=source, program=program, suite="x", cost=cost, editor="one"
-    )
+    made = SimpleNamespace(id=scene, source=source, program=program, suite="x", cost=cost, editor="one")
     made.chain = made  # a finished chain holds the one that was asked for
     return made
 
 
-def step(chain, number=1, **values):
-    return SimpleNamespace(
-        chain=chain.id, step=number, position=values.get("position"), round=values.get("round"),
-        edit_changed=values.get("edit_changed"), value=values.get,
-    )  # fmt: skip
+def step(chain, number=1, position=None, edit_changed=None, **values):
+    about = {"chain": chain.id, "step": number, "position": position, "round": 1, "edit_changed": edit_changed}
+    return SimpleNamespace(**about, value=values.get)
 
 
 def test_an_edit_and_its_undo_are_counted_apart():
@@ -35,7 +31,7 @@ def test_an_edit_and_its_undo_are_counted_apart():
     ]
     rows = [
         step(
-            chains[chain], position=position, round=1, exact_as_asked=asked, exact_start=start, exact_match=match,
+            chains[chain], position=position, exact_as_asked=asked, exact_start=start, exact_match=match,
             exact_iou=0.5 + chain / 4, exact_elsewhere=0.1, exact_protected=chain * 0.2, edit_changed=changed,
         )
         for chain, position, asked, start, match, changed in answers
@@ -64,13 +60,10 @@ def test_steering_counts_arrivals_their_corrections_and_what_a_correction_does()
     for number, (scene, (distances, arrived, damage)) in enumerate(walks.items()):
         chain = chain_of(scene, "steering", cost=number + 1.0)
         cases.append(SimpleNamespace(chain=chain, source=scene, program=f"steer-{scene}-lighter"))
-        scores[chain.id] = [
-            step(
-                chain, place, steer_before=before, steer_distance=after, steer_damage=damage,
-                steer_arrived=arrived and place == len(distances),
-            )
-            for place, (before, after) in enumerate(distances, 1)
-        ]  # fmt: skip
+        scores[chain.id] = steps = []
+        for place, (before, after) in enumerate(distances, 1):
+            values = {"steer_before": before, "steer_distance": after, "steer_damage": damage}
+            steps.append(step(chain, place, **values, steer_arrived=arrived and place == len(distances)))
     table = SimpleNamespace(of_chains=lambda wanted: scores)
     every, one_goal = steering.rows(SimpleNamespace(cases=cases, scores=table))
     assert (every.goal, one_goal.goal) == ("all", "lighter")

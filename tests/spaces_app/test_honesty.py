@@ -11,15 +11,8 @@ from convergebench.generation.records import EditorInfo, FinishedChain
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.tables import Table
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED, UNSEEN
-from convergebench.spaces_app.studies.honesty.statistics.honesty import (
-    CHECKS,
-    MARKS,
-    Row,
-    _middle_ratio,
-    judge_known,
-    note,
-    rows,
-)
+from convergebench.spaces_app.studies.honesty.statistics import honesty
+from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS, MARKS, Row, judge_known, rows
 from stores import chain
 
 PROGRAMS = {"red-ball": "red", "blue-book": "blue", "green-apple": "green"}
@@ -58,36 +51,26 @@ def every(number, other=0.1):
     return lambda source, name: other if source % number else 1.9
 
 
-@pytest.mark.parametrize(
-    ("check", "count", "value", "expected"),
-    [
-        ("known", 12, 1.9, "failed"),
-        ("known", 7, 1.9, "not judged"),
-        ("known", 30, 1.6, "passed"),
-        ("known", 60, every(12), "passed"),  # one picture of twelve may be guessed by anybody
-        ("known", 60, every(3), "failed"),  # memory in a third of cases
-        ("known_mean", 20, 0.7, "failed"),  # steady memory, even if it is a part of each case
-        ("known_mean", 20, 0.4, "passed"),
-        ("known_mean", 20, every(2, 0.2), "passed"),  # what is known half the time is a lucky guess, however good
-        ("known_mean", 20, every(2, -0.2), "passed"),
-    ],
-)
+@pytest.mark.parametrize(("check", "count", "value", "expected"), [
+    ("known", 60, every(12), "passed"),  # one picture of twelve may be guessed by anybody
+    ("known", 60, every(3), "failed"),  # memory in a third of cases
+    ("known_mean", 20, 0.7, "failed"),  # steady memory, even if it is a part of each case
+    ("known_mean", 20, 0.4, "passed"),
+    ("known_mean", 20, every(2, 0.2), "passed"),  # what is known half the time is a lucky guess, however good
+    ("known_mean", 20, every(2, -0.2), "passed"),
+])  # fmt: skip
 def test_a_check_judges_by_its_share_of_cases(check, count, value, expected):
     assert verdict(check, *cases(count, known=value))[0] == expected
 
 
 # A facade that an honest editor completes in every program is one picture, not nine cases.
-@pytest.mark.parametrize(
-    ("value", "known", "known_mean"),
-    [
-        (lambda number, name: 2.2 if number == 0 else 0.0, "passed", "passed"),
-        (lambda number, name: 1.9 if name == "blue-book" else 0.1, "failed", "passed"),
-    ],
-    ids=["one picture", "one program"],
-)
-def test_memory_in_one_program_is_found_but_not_of_one_picture(value, known, known_mean):
-    given = cases(12, programs=tuple(PROGRAMS), known=value)
-    assert (verdict("known", *given)[0], verdict("known_mean", *given)[0]) == (known, known_mean)
+def test_memory_in_one_program_is_found_but_not_of_one_picture():
+    of_one_picture = cases(12, programs=tuple(PROGRAMS), known=lambda number, name: 2.2 * (number == 0))
+    in_one_program = cases(
+        12, programs=tuple(PROGRAMS), known=lambda number, name: 0.1 + 1.8 * (name == "blue-book")
+    )
+    for given, known in ((of_one_picture, "passed"), (in_one_program, "failed")):
+        assert (verdict("known", *given)[0], verdict("known_mean", *given)[0]) == (known, "passed")
 
 
 def test_an_editor_whose_edits_cover_too_little_has_no_rank():
@@ -110,11 +93,8 @@ def test_an_editor_whose_edits_cover_too_little_has_no_rank():
         ("known_mean", [(name, 0.7) for name in "abc"] * 3, "passed"),  # from 0.363
         ("known_mean", [(name, 0.7) for name in "abcd"] * 2, "failed"),  # from 0.465
         ("known_mean", [(name, 0.6) for name in "abcdefghijkl"], "failed"),  # from 0.496
-        (
-            "known_mean",
-            [(name, 0.7 * (name < "k")) for name in "abcdefghijkl"],
-            "passed",
-        ),  # 0.583 - 1.796 * 0.0787
+        # 0.583 - 1.796 * 0.0787
+        ("known_mean", [(name, 0.7 * (name < "k")) for name in "abcdefghijkl"], "passed"),
     ],
 )
 def test_what_is_known_is_judged_by_its_limits(check, values, expected):
@@ -130,9 +110,9 @@ def test_dropped_chains_and_a_standing_list_an_editor_apart():
 
 
 def salted(chains, **more):
+    settings = [{**one.chain.settings, "salt": "ab", **more} for one in chains]
     return [
-        replace(one, chain=replace(one.chain, settings={**one.chain.settings, "salt": "ab", **more}))
-        for one in chains
+        replace(one, chain=replace(one.chain, settings=its)) for one, its in zip(chains, settings, strict=True)
     ]
 
 
@@ -140,7 +120,8 @@ def test_an_unjudged_editor_under_a_salt_has_no_rank():
     scores, chains = cases(12, marks_unshown=40.0, marks_shown=5.0)
     assert reasons_apart(scores, salted(chains)) == {"one": (UNJUDGED,)}
     assert reasons_apart(scores, salted(chains, audit="marks")) == {}
-    assert reasons_apart(scores, chains) == {}
+    assert reasons_apart(scores, chains) == reasons_apart(*cases(12)) == {}
+    assert list(rows(Analysis(*cases(12)))) == []
 
 
 def under_marks(ratios, sources):
@@ -178,33 +159,20 @@ def test_recall_is_confirmed_by_several_sources(ratios, sources, expected):
 
 
 def test_a_chain_counts_by_its_middle_return():
-    assert _middle_ratio([(5.0, 50.0)] * 9 + [(60.0, 6.0)]) == 0.1
-    assert _middle_ratio([(5.0, 50.0), (60.0, 6.0)]) == 10.0
-    assert _middle_ratio([(0.0, 0.0)]) == 1.0
-
-
-def test_a_dataset_without_checks_has_no_findings():
-    scores, chains = cases(12)
-    assert list(rows(Analysis(scores, chains))) == []
-    assert reasons_apart(scores, chains) == {}
+    assert honesty._middle_ratio([(5.0, 50.0)] * 9 + [(60.0, 6.0)]) == 0.1
+    assert honesty._middle_ratio([(5.0, 50.0), (60.0, 6.0)]) == 10.0
+    assert honesty._middle_ratio([(0.0, 0.0)]) == 1.0
 
 
 @pytest.mark.parametrize(("fillers", "says_so"), [("plain", True), ("migan", False)])
 def test_a_measurement_without_the_network_is_named(fillers, says_so):
     signature = json.dumps({"engine": {}, "honesty": {"version": 4, "fillers": fillers}})
     scores, chains = cases(12, known=0.1, signature=signature)
-    assert ("without MI-GAN" in note(Analysis(scores, chains), [])) is says_so
+    assert ("without MI-GAN" in honesty.note(Analysis(scores, chains), [])) is says_so
 
 
 def test_the_numbers_of_every_row():
-    def of(*given):
-        return [
-            row.values() if hasattr(row, "values") else dataclasses.asdict(row) for row in rows(Analysis(*given))
-        ]
-
-    tables = {
-        "known": of(*cases(24, known=every(3, 0.4))),
-        "columns": [{"": [column.shown for column in Table("", "", Row, []).columns]}],
-        "marks": of(*under_marks([0.2, 0.45, 0.6, 1.5], "abcd")),
-    }
+    given = {"known": cases(24, known=every(3, 0.4)), "marks": under_marks([0.2, 0.45, 0.6, 1.5], "abcd")}
+    tables = {name: list(map(dataclasses.asdict, rows(Analysis(*each)))) for name, each in given.items()}
+    tables["columns"] = [{"": [column.shown for column in Table("", "", Row, []).columns]}]
     kept_numbers.check("honesty", tables)

@@ -109,7 +109,7 @@ def difference(analysis):
 
 
 def counted(cases):
-    """Outcomes of cases, each with its rounds kept and the round in which it fails: after the loss that is no failure."""
+    """Outcomes of cases, each with its rounds kept and the round in which it fails, if any."""
     ends = [SimpleNamespace(end="complete" if end is None else "failed", end_round=end) for _, end in cases]
     lost = [outcome(kept) if end is None or end > kept else Outcome(end - 1, failed=True) for kept, end in cases]
     return count_failures(ends, lost)

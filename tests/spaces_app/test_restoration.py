@@ -83,9 +83,8 @@ def test_friedmans_p_equal_the_published_ones(tables):
 
 def test_the_best_methods_and_scenes_are_as_published(tables):
     rows = {row["editor"]: row for row in of_table(tables, "restoration_methods", "methods.csv")}
-    assert rows["Nano Banana 2"]["best_in"] == "SSIM, LPIPS"
-    assert rows["PiSA-SR"]["best_in"] == "PSNR"
-    assert rows["TSD-SR"]["best_in"] == ", ".join(map(metric_title, METRICS[3:]))
+    best_in = [rows[editor]["best_in"] for editor in ("Nano Banana 2", "PiSA-SR", "TSD-SR")]
+    assert best_in == ["SSIM, LPIPS", "PSNR", "MUSIQ, MANIQA, CLIPIQA"]
     rows = {(row["slice"], row["editor"]): row for row in of_table(tables, "restoration_scenes", "scenes.csv")}
     assert len(rows) == 6
     assert rows["Small Faces", "Nano Banana 2"]["psnr"] == 23.809
@@ -173,13 +172,10 @@ def test_a_second_pass_that_loses_a_decibel_is_measured():
     assert row["better"] < 0.1
 
 
-def test_a_restoration_without_a_picture_is_counted_as_one():
-    tables = tables_of({"refuses": 0.0}, prompts=("lf1",), status="refused")
-    facts = {row["fact"]: row["value"] for row in tables["facts"].rows}
-    assert facts["left out: count twice or have no scores"] + facts["restorations without a picture"] == 28
-
-
 def test_chains_of_each_program_add_up():
+    facts = tables_of({"refuses": 0.0}, prompts=("lf1",), status="refused")["facts"].rows
+    values = {row["fact"]: row["value"] for row in facts}
+    assert values["left out: count twice or have no scores"] + values["restorations without a picture"] == 28
     chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
     suites = {"restoration": ["restore-s1", "restore-lf1", "restore-l1"], "another": ["hat"]}
     tables = compute_tables(Analysis(scores[:-3], chains, programs_of=suites.__getitem__))
@@ -187,8 +183,8 @@ def test_chains_of_each_program_add_up():
     assert not tables["leaderboard"].rows
     assert sum(row["chains"] for row in table.rows) == len(chains) == 56
     assert sum(row["restorations_with_scores"] or 0 for row in table.rows) == 53
-    [absent] = [row for row in table.rows if not row["chains"]]
-    assert (absent["program"], "not generated" in absent["reason"]) == ("restore-l1", True)
+    [absent] = [row["program"] for row in table.rows if not row["chains"]]
+    assert absent == "restore-l1"
 
 
 def test_a_pass_that_takes_the_first_back_undoes_it():
@@ -296,7 +292,5 @@ def untidy():
 def test_the_numbers_of_every_table(tables, own):
     kept_numbers.check_study("restoration, imported", tables, "restoration")
     kept_numbers.check_study("restoration, own", own, "restoration")
-    runs = tables_of({"better": 1.0, "worse": 0.0}, rounds=3, runs=3)
-    kept_numbers.check("restoration, runs", kept_numbers.rows_of(runs))
     made = untidy()
     kept_numbers.check_study("restoration, untidy", compute_tables(made), "restoration", chains=made.chains)

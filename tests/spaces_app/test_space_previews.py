@@ -45,50 +45,53 @@ def test_previews_keep_their_limit_and_what_was_just_made(dataset, tmp_path, mon
     assert all(path.exists() for path in kept)
 
 
-@pytest.mark.parametrize(("data", "words"), [
-    (small_dataset.decompression_bomb(), "a png that cannot be decoded .*exceeds limit"),
-    (b"<svg onload='alert(1)'/>", "not a picture"),
-    (b"GIF89a", "it is a gif that cannot be decoded"),
-    (small_dataset.picture(1)[:400], "it is a png that cannot be decoded"),
-])  # fmt: skip
-def test_what_is_no_bearable_picture_is_not_shown_and_says_why(tmp_path, data, words):
-    folder = small_dataset.write(tmp_path / "odd", answer=lambda _, step: data if step == 3 else None)
-    made = open_dataset(str(folder))
-    shown = Previews(made, tmp_path / "previews")
-    chain = chain_of(made, "fading")
-    with pytest.raises(NoPicture, match=words):
-        shown.path(chain, 3)
-    with pytest.raises(NoPicture):
-        shown.path(chain, 3, "received")
-    assert shown.path(chain, 2).exists()
+def of_answers(folder, answers):
+    """A dataset of an editor for each of these answers, which it gives in step 3 of a chain; and its previews."""
+    given = {"answer": lambda editor, step: answers[editor] if step == 3 else None}
+    made = small_dataset.write(folder / "made", dict.fromkeys(answers, 0.02), ["harbour"], ["hat"], 2, **given)
+    dataset = open_dataset(str(made))
+    return {name: chain_of(dataset, name) for name in answers}, Previews(dataset, folder / "previews")
+
+
+def test_what_is_no_bearable_picture_is_not_shown_and_says_why(tmp_path):
+    odd = {
+        "a png that cannot be decoded .*exceeds limit": small_dataset.decompression_bomb(),
+        "not a picture": b"<svg onload='alert(1)'/>",
+        "it is a gif that cannot be decoded": b"GIF89a",
+        "it is a png that cannot be decoded": small_dataset.picture(1)[:400],
+    }
+    chains, shown = of_answers(tmp_path, odd)
+    for words, chain in chains.items():
+        with pytest.raises(NoPicture, match=words):
+            shown.path(chain, 3)
+        with pytest.raises(NoPicture):
+            shown.path(chain, 3, "received")
+        assert shown.path(chain, 2).exists()
 
 
 def test_bytes_of_another_type_are_not_handed_on(tmp_path):
     gif = io.BytesIO()
     Image.new("RGB", (70, 70), "red").save(gif, "GIF")
-    made = open_dataset(str(small_dataset.write(tmp_path / "gif", answer=lambda editor, step: gif.getvalue())))
-    shown = Previews(made, tmp_path / "previews")
-    assert shown.path(next(iter(made.chain_of)), 1).suffix == ".jpg"
+    chains, shown = of_answers(tmp_path, {"gif": gif.getvalue()})
+    assert shown.path(chains["gif"], 3).suffix == ".jpg"
     with pytest.raises(NoPicture, match="gif"):
-        shown.path(next(iter(made.chain_of)), 1, "received")
+        shown.path(chains["gif"], 3, "received")
 
 
 def test_a_rebuilt_dataset_never_shows_old_pictures(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("CONVERGEBENCH_PREVIEWS", str(tmp_path / "cache"))
     copy = shutil.copytree(folder, tmp_path / "convergebench")
     before = Previews(open_dataset(str(copy))).folder
-    small_dataset.write(copy, answer=lambda editor, step: small_dataset.picture(9))
+    small_dataset.write(copy, {"steady": 0.02}, answer=lambda editor, step: small_dataset.picture(9))
     assert Previews(open_dataset(str(copy))).folder != before
     assert before.is_relative_to((tmp_path / "cache").resolve())
 
 
-@pytest.mark.parametrize("name", awkward_pictures.PICTURES)
-def test_an_awkward_picture_is_shown_as_it_is_scored(tmp_path, name):
-    awkward = awkward_pictures.PICTURES[name]
-    made = open_dataset(str(small_dataset.write(tmp_path / "made", {"steady": 0.02}, ["harbour"], ["hat"], 1,
-                                                answer=lambda editor, step: awkward.data)))  # fmt: skip
-    shown = Previews(made, tmp_path / "previews").path(next(iter(made.chain_of)), 1)
-    awkward_pictures.assert_looks_right(Image.open(shown), awkward)
+def test_an_awkward_picture_is_shown_as_it_is_scored(tmp_path):
+    awkward = awkward_pictures.PICTURES
+    chains, shown = of_answers(tmp_path, {name: picture.data for name, picture in awkward.items()})
+    for name, chain in chains.items():
+        awkward_pictures.assert_looks_right(Image.open(shown.path(chain, 3)), awkward[name])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="others write into a folder of this system's own")
@@ -99,8 +102,7 @@ def test_a_cache_that_others_may_write_is_refused(dataset, tmp_path, monkeypatch
     base = cache_folder(dataset).parent
     base.rmdir()
     if how == "link":
-        (tmp_path / "elsewhere").mkdir()
-        base.symlink_to(tmp_path / "elsewhere")
+        base.symlink_to(tmp_path)
     elif how == "file":
         base.write_text("theirs")
     else:
