@@ -53,15 +53,8 @@ SIGNS = {
 }  # fmt: skip
 TWINS = [*zip([*SIGNS.values()][::2], [*SIGNS.values()][1::2], strict=True)]
 SWAPPED = dict(TWINS) | {after: before for before, after in TWINS}
-RENAMED = {
-    "min": "max",
-    "max": "min",
-    "any": "all",
-    "all": "any",
-    "mean": "median",
-    "median": "mean",
-    "sum": "max",
-}
+RENAMED = {"min": "max", "max": "min", "any": "all", "all": "any", "mean": "median", "median": "mean"}
+RENAMED["sum"] = "max"
 SMALL = 1e-5  # a tolerance: nobody could tell 1e-9 from 1.6e-9
 # Of these nobody sees the value: places on a page, sizes of caches, checks of our own, examples of a card.
 UNSEEN = ("order", "maxsize", "strict", "repr", "compare", "example")

@@ -30,13 +30,10 @@ def made_up(rng: np.random.Generator, sources: int, name: str = "editor") -> dic
     kept = np.minimum(rng.poisson(base * factors * rng.gamma(4, 0.25, (EDITORS, sources, 3))), ROUNDS)
     table: dict[str, dict] = {f"{name}-{editor}": {} for editor in range(EDITORS)}
     for editor, s, p in np.argwhere(rng.random(kept.shape) > 0.03).tolist():
-        case = (f"picture-{s}", f"program-{p}", 1)
-        table[f"{name}-{editor}"][case] = (outcome(int(kept[editor, s, p])), ROUNDS)
+        rounds = int(kept[editor, s, p])
+        outcome = Outcome(rounds) if rounds >= ROUNDS else Outcome(rounds, rounds + 1, "quality lost")
+        table[f"{name}-{editor}"][f"picture-{s}", f"program-{p}", 1] = (outcome, ROUNDS)
     return table
-
-
-def outcome(kept: int) -> Outcome:
-    return Outcome(kept) if kept >= ROUNDS else Outcome(kept, kept + 1, "quality lost")
 
 
 def renamed_and_shuffled(rng: np.random.Generator, table: CaseOutcomes) -> tuple[dict[str, dict], dict[str, str]]:
@@ -50,11 +47,6 @@ def renamed_and_shuffled(rng: np.random.Generator, table: CaseOutcomes) -> tuple
         order = rng.permutation(len(own)).tolist()
         found[editors[name]] = {(pictures[own[n][0][0]], *own[n][0][1:]): own[n][1] for n in order}
     return found, editors
-
-
-def doubled(table: CaseOutcomes) -> dict[str, dict]:
-    """Every case twice: what only repeats the data gives no new evidence."""
-    return {editor: own | {(*key[:2], 2): value for key, value in own.items()} for editor, own in table.items()}
 
 
 def figures(pairs: list[Comparison], names: Mapping[str, str]) -> dict[frozenset, tuple]:
@@ -77,9 +69,10 @@ def count_changes(tables: int) -> dict[str, list[int]]:
             usual = compare_editors(table, list(table))
             ranks = rank_intervals(list(table), usual)
             same = {name: name for name in table}
-            for counts, changed, names in (
-                (shuffled, *renamed_and_shuffled(rng, table)), (twice, doubled(table), same),
-            ):  # fmt: skip
+            # What only repeats the data gives no new evidence.
+            doubled = {name: own | {(*key[:2], 2): own[key] for key in own} for name, own in table.items()}
+            changes = ((shuffled, *renamed_and_shuffled(rng, table)), (twice, doubled, same))
+            for counts, changed, names in changes:
                 again = compare_editors(changed, list(changed))
                 before, after = figures(usual, names), figures(again, {name: name for name in changed})
                 later = rank_intervals(list(changed), again)

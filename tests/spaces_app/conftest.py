@@ -33,7 +33,7 @@ def browser():
 @pytest.fixture
 def visit(browser, server):
     """Opens an address of the Space; at the end the console must be empty and no other host may have been asked."""
-    pages, trouble = [], []
+    pages, trouble, asked = [], [], []
 
     def opened(query="", width=1280, height=900, scheme="light", trouble_is_expected=False):
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
@@ -41,17 +41,15 @@ def visit(browser, server):
         if not trouble_is_expected:
             page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("request", lambda request: None if is_here(request.url) else trouble.append(request.url))
+        page.on("request", lambda request: asked.append(request.url))
         pages.append(page)
         page.goto(f"{server.address}/{query}")
         page.wait_for_selector("#cb[data-on]", state="attached")
         return page
-
-    def is_here(url):
-        return url.startswith((server.address, "data:", "blob:"))
 
     yield opened
     for page in pages:
         assert page.title().endswith("ConvergeBench")  # a name that is HTML would have changed it
         page.close()
     assert trouble == []
+    assert [url for url in asked if not url.startswith((server.address, "data:", "blob:"))] == []

@@ -12,14 +12,13 @@ from convergebench.spaces_app.statistics.leaderboard import Row
 
 
 def row(editor, kept=3.0, rank=(), role="editor", **more):
-    given = {
-        "editor": editor,
-        "role": ROLES[role],
-        "name": "convergence (no CLIP)",
-        "last_round": 10,
+    given = {"editor": editor, "role": ROLES[role], "name": "convergence (no CLIP)", "last_round": 10}
+    given |= {
         "cases": 20,
+        "rounds_kept": Estimate(kept, kept - 1, kept + 1),
+        "rank": Estimate(*rank),
+        "sources": 12,
     }
-    given |= {"rounds_kept": Estimate(kept, kept - 1, kept + 1), "rank": Estimate(*rank), "sources": 12}
     return Row(**dict.fromkeys(field.name for field in dataclasses.fields(Row)) | given | more)
 
 

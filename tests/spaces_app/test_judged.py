@@ -54,16 +54,6 @@ def answer(of, step, question, value, said=None, **other):
     return {**place(of), **row, "asked": "2026-11-19T00:00:00", **other}
 
 
-def counted(of, counts, there=None, made=None):
-    """A judge's answers to the three questions on additions."""
-    rows = [answer(of, step, "object_count", count, {"count": count}) for step, count in enumerate(counts)]
-    for step, listed in enumerate(there or [], 1):
-        rows.append(answer(of, step, "additions_there", len(listed) / step, {"there": listed}))
-    for step, each in enumerate(made or [], 1):
-        rows.append(answer(of, step, "edit_applied", float(each), {"applied": each}))
-    return rows
-
-
 def analysis(chains, rows, judgements=(), labels=()):
     return Analysis(rows, chains, tables={"judgements": judgements, "labels": labels})
 
@@ -77,12 +67,15 @@ def test_counting_and_replacement_are_distinguished():
     there = [[1], [1], [3], [3, 4], [3, 4, 5], [3, 4, 5, 6]]
     made = [True, False, True, True, True, True]
     rows = scores(one, edit_changed=made, lpips=[0.1] * 6, background_lpips=[0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
-    [row] = additions.rows(analysis([one], rows, counted(one, [2, 3, 3, 3, 5, 6, 7], there, made)))
+    said = [answer(one, step, "object_count", n, {"count": n}) for step, n in enumerate((2, 3, 3, 3, 5, 6, 7))]
+    for step, (listed, is_made) in enumerate(zip(there, made, strict=True), 1):
+        said.append(answer(one, step, "additions_there", len(listed) / step, {"there": listed}))
+        said.append(answer(one, step, "edit_applied", float(is_made), {"applied": is_made}))
+    [row] = additions.rows(analysis([one], rows, said))
     assert (row.editor, row.judged_by, row.steps, row.planned) == ("draws", "seer", 6, 6)
     assert row.added.value == pytest.approx(5 / 6)
     assert row.stays == pytest.approx(4 / 5)  # of the five that were made, the first is gone
-    assert row.first_lost == "3"
-    assert row.first_miscount == "2"
+    assert (row.first_lost, row.first_miscount) == ("3", "2")
     assert (row.counted_right, row.none_added, row.several_added) == pytest.approx((3 / 6, 2 / 6, 1 / 6))
     assert row.count_error == -1  # five more than the two that were there, six were asked for
     assert row.replaced == pytest.approx(1 / 5)
@@ -112,9 +105,9 @@ def test_a_judge_is_compared_with_itself_and_the_rule():
     rows = scores(one, edit_changed=[True, True, False, False, True, False])
     values = [1.0, 1.0, 0.0, 1.0, None, 0.0]
     said = [answer(one, step, "edit_applied", value) for step, value in enumerate(values, 1)]
-    for step, repeat in np.ndindex(2, 4):
-        value = float((step, repeat) != (1, 2))
-        said.append(answer(one, step + 1, "edit_applied", value, purpose="calibration", repeat=repeat + 1))
+    for step, repeat in product((1, 2), (1, 2, 3, 4)):
+        value = float((step, repeat) != (2, 3))
+        said.append(answer(one, step, "edit_applied", value, purpose="calibration", repeat=repeat))
     [row] = judges.rows(analysis([one], rows, said))
     assert (row.answers, row.without) == (6, "1 refused")
     assert (row.rule.value, row.rule_pairs) == (4 / 5, 5)
@@ -140,20 +133,16 @@ def test_a_judge_is_compared_with_most_people(question, labelled_as, values, wor
     assert (row.people.value, row.people_pairs) == (share, 3)
 
 
-def drifting(moved):
-    """A judge's answers in two runs over a sample; in the second one so many items are answered otherwise."""
-    of, said = [chain(run=run) for run in range(1, drift.SAMPLE + 1)], []
-    for number, session, repeat in product(range(drift.SAMPLE), (1, 2), range(1, drift.REPEATS + 1)):
-        value = float((number % 2) ^ (session == 2 and number < moved))
-        when = {"session": session, "repeat": repeat, "model": f"m-{session}"}
-        said.append(answer(of[number], 1, "edit_applied", value, purpose="calibration", **when))
-    return of, said
-
-
 def test_a_judge_that_drifted_is_an_alarm_on_the_page():
+    """Of two runs over a sample so many items are answered otherwise in the second."""
+    chains = [chain(run=run) for run in range(1, drift.SAMPLE + 1)]
+    rows = [row for each in chains for row in scores(each, edit_changed=True)]
     for moved, alarmed in ((0, False), (8, True)):
-        chains, said = drifting(moved)
-        rows = [row for each in chains for row in scores(each, edit_changed=True)]
+        said = []
+        for (number, of), session, repeat in product(enumerate(chains), (1, 2), range(1, drift.REPEATS + 1)):
+            value = float((number % 2) ^ (session == 2 and number < moved))
+            when = {"session": session, "repeat": repeat, "model": f"m-{session}"}
+            said.append(answer(of, 1, "edit_applied", value, purpose="calibration", **when))
         made = compute_tables(analysis(chains, rows, said))
         lead = page_sentences(made)["lead"]
         assert any(line.startswith("ALARM: seer on edit_applied, run 2") for line in lead) is alarmed
@@ -240,9 +229,8 @@ def test_an_addition_alone_leaves_the_background_as_it_was(background):
 def test_a_missing_background_has_a_reason(background):
     first = scene()
     assert judged(background, [first, first], closes=True)["background_lpips"] == "not_an_addition"
-    program = {"closes": False, "earlier": [None]}
     kept = [background.reduce(first)] * 2
-    found = background.judge(program, 1, kept, background.prepare(first))
+    found = background.judge({"closes": False, "earlier": [None]}, 1, kept, background.prepare(first))
     assert found == dict.fromkeys(("background_lpips", "background_share"), "step_missing")
     tiles = np.random.default_rng(3).integers(0, 2, (12, 12, 3), dtype=np.uint8) * 255
     covered = np.kron(tiles, np.ones((16, 16, 1), np.uint8))  # nothing that a change of light explains
@@ -281,15 +269,11 @@ def untidy():
             count, kind = 2 + step + int(rng.choice((-1, 0, 0, 0, 1))), str(rng.choice(("inserted", "distorted")))
             there = [other for other in range(1, step + 1) if rng.random() > 0.03]
             places = [{"what": "a cup", "where": str(where)} for where in rng.choice([*"abcdef"], 3)]
-            questions = {
-                "object_count": (count, {"count": count}),
-                "self_evaluation": (float(step % 7 == 4), "yes"),
-            }
+            questions = {"object_count": (count, {"count": count})}
+            questions["self_evaluation"] = (float(step % 7 == 4), "yes")
             questions |= {"additions_there": (len(there) / max(1, step), {"there": there})} if step else {}
-            questions |= {
-                "edit_applied": (float(yes[0]), {"applied": yes[0]}),
-                "edit_undone": (float(yes[1]), {}),
-            }
+            questions["edit_applied"] = (float(yes[0]), {"applied": yes[0]})
+            questions |= {"edit_undone": (float(yes[1]), {})}
             questions |= {"anything_else": (float(yes[2]), {"changed": yes[2], "changes": places})}
             questions |= {"infidelity": (float(yes[3]), {"kind": kind}), "over_generation": (float(yes[4]), {})}
             for judge, (question, (value, words)) in product(("seer", "critic"), questions.items()):

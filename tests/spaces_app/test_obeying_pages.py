@@ -30,10 +30,6 @@ def twelve(tmp_path_factory):
     return open_dataset(str(twelve_editors.write(folder, steps=13 * 21 * 12)))
 
 
-def told(text):
-    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
-
-
 @pytest.mark.parametrize("threshold", [0.3, 0.9])
 def test_headline_strips_and_failures_follow_the_filters(twelve, threshold):
     board = leaderboard(twelve, Choice(threshold=threshold))
@@ -42,11 +38,10 @@ def test_headline_strips_and_failures_follow_the_filters(twelve, threshold):
     first = float(re.search(r"(\d+\.\d) \[\d+\.\d, \d+\.\d\]", text)[1])
     assert first == pytest.approx(best["rounds_kept"], abs=0.051)
     assert f"failure threshold {threshold:.0%}" in text
-    for row in board.table.rows:
-        if row["cause"]:
-            name, _, count = row["cause"].rstrip(")").rpartition(" (")
-            found = failures(twelve, row["editor"], name, "", "", "all", "all", "convergence", threshold)
-            assert found["total"] == int(count.split(" of ")[0])
+    for row in [row for row in board.table.rows if row["cause"]]:
+        name, count = re.fullmatch(r"(.*) \((\d+) of \d+\)", row["cause"]).groups()
+        found = failures(twelve, row["editor"], name, "", "", "all", "all", "convergence", threshold)
+        assert found["total"] == int(count)
     shown = found["rows"][0]
     assert chain(twelve, shown["chain"], "convergence", threshold)["lost_at"] == shown["lost_at"]
     lines = curves(twelve, "kept", "", "all", "all", "convergence", threshold)["curves"]
@@ -77,7 +72,6 @@ def test_restorations_open_in_every_tab_beside_the_clean_picture(tmp_path):
     assert [step["label"] for step in view["steps"][:2]] == ["degraded", "restored 1"]
     addresses = [picture(restored, view["chain"], 0, kind)["url"] for kind in ("reference", "view")]
     assert addresses[0] != addresses[1]
-    assert "500" not in told(page_files(restored)["index.html"].decode())
     assert "No headline counts these tests (restoration)." in story(restored)
     assert page_data(restored)["metrics"] == []
 
@@ -98,7 +92,7 @@ def test_refusals_count_as_failures_if_nothing_returns(tmp_path):
 def test_the_first_screen_is_small_on_the_wire_and_has_no_raw_id(twelve):
     page = page_files(twelve)["index.html"]
     assert len(gzip.compress(page)) < 24_000
-    assert "openai:model=" not in told(page.decode())
+    assert "openai:model=" not in re.sub(r"<[^>]+>", " ", page.decode())
 
 
 def test_what_is_saved_has_bands_names_version_and_date(twelve):
@@ -112,7 +106,7 @@ def test_what_is_saved_has_bands_names_version_and_date(twelve):
     assert re.search(r"ConvergeBench · small v1 · scored \d+ \w{3} \d{4}", svg)
 
 
-def test_the_hero_picture_marks_the_round_of_the_loss(twelve):
+def test_the_hero_picture_marks_the_round_of_the_loss_under_the_headline_of_card_and_report(twelve):
     board = leaderboard(twelve)
     tested = [row.editor for row in board.typed_rows if row.role == "editors"]
     strips = typical_strips(twelve, board.group, tested, editors_for_strips(board.typed_rows), twelve.reader)
@@ -125,12 +119,8 @@ def test_the_hero_picture_marks_the_round_of_the_loss(twelve):
         assert [frame["is_loss"] for frame in strip.frames].count(True) == bool(lost)
         if lost:
             assert line.get_ydata()[int(lost[1])] < 1
-    assert drawn.file("png")[:4] == b"\x89PNG"
-
-
-def test_card_report_and_space_have_the_same_headline(twelve):
     words, picture = headline_with_picture(twelve.folder)
-    answer, scope = headline(leaderboard(twelve).typed_rows, scored_on(twelve.reader))
+    answer, scope = headline(board.typed_rows, scored_on(twelve.reader))
     assert words == f"{answer} {scope}"
     assert picture[:4] == b"\x89PNG"
 

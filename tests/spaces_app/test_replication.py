@@ -13,7 +13,6 @@ from convergebench.generation import programs
 from convergebench.generation.records import Chain, FinishedChain, Source
 from convergebench.metric_modules.greyscale.measure import _colour_of, compare
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.published.curves import published_metrics
 from convergebench.spaces_app.studies.published.statistics import published, published_pairs
@@ -40,10 +39,6 @@ def chain(program, source, run=1, steps=20, editor="worn", **settings):
     return Chain(picture, asked, editor, {"short_side": 64, **settings}, run, steps // len(asked.cycle))
 
 
-def finished(one):
-    return FinishedChain(one.id, one, "banana", "1", "complete", one.rounds * len(one.program.cycle), None)
-
-
 def analysis(chains, values):
     rows = []
     for one in chains:
@@ -52,7 +47,9 @@ def analysis(chains, values):
         for number, round, position, _ in one.asks():
             step = {"step": number, "round": round, "position": position}
             rows.append(place | step | values(one, number, round, position))
-    return Analysis(rows, [finished(one) for one in chains])
+    calls = [one.rounds * len(one.program.cycle) for one in chains]
+    ended = zip(chains, calls, strict=True)
+    return Analysis(rows, [FinishedChain(one.id, one, "banana", "1", "complete", n, None) for one, n in ended])
 
 
 def copies(chains=None, scores=SCORES):
@@ -65,36 +62,26 @@ def copies(chains=None, scores=SCORES):
     return analysis(chains, values)
 
 
-def of(rows, **wanted):
-    [found] = [row for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]
-    return found
+def ranks(*given):
+    return {row.metric: row for row in no_reference_ranks.rows(copies(*given))}
 
 
 def test_gaps_since_step_1_tell_what_fools_a_metric():
-    rows = list(no_reference_gaps.rows(copies()))
-    gap = of(rows, metric="NIQE", source="fog", step=20)
-    assert gap.gap == pytest.approx(-1.9)
-    assert (gap.runs, gap.fooled_runs) == (2, 0)
-    assert of(rows, metric="BRISQUE", source="fog", step=5).gap == pytest.approx(-4 / 150 * 100)
-    assert of(rows, metric="LPIPS (sees the original)", source="holi", step=10).gap == pytest.approx(-9.15)
-    rows = list(no_reference_ranks.rows(copies()))
-    brisque = of(rows, metric="BRISQUE")
-    assert (brisque.fooled, brisque.sources, brisque.gaps_above, brisque.gaps) == (1, 3, 2, 9)
-    assert brisque.fooled_by == "holi (2 of 3)"
-    for metric in ("NIQE", "LPIPS (sees the original)"):
-        assert (of(rows, metric=metric).fooled, of(rows, metric=metric).fooled_by) == (0, "none")
+    gaps = {(row.metric, row.source, row.step): row for row in no_reference_gaps.rows(copies())}
+    gap = gaps["NIQE", "fog", 20]
+    assert (gap.gap, gap.runs, gap.fooled_runs) == (pytest.approx(-1.9), 2, 0)
+    assert gaps["BRISQUE", "fog", 5].gap == pytest.approx(-4 / 150 * 100)
+    assert gaps["LPIPS (sees the original)", "holi", 10].gap == pytest.approx(-9.15)
 
 
 def test_metrics_that_follow_the_damage_are_found():
-    rows = list(no_reference_ranks.rows(copies()))
-    niqe, brisque = of(rows, metric="NIQE"), of(rows, metric="BRISQUE")
+    niqe, brisque, lpips = (rows := ranks())["NIQE"], rows["BRISQUE"], rows["LPIPS (sees the original)"]
+    assert (brisque.fooled, brisque.sources, brisque.gaps_above, brisque.gaps) == (1, 3, 2, 9)
+    assert [row.fooled_by for row in (brisque, niqe, lpips)] == ["holi (2 of 3)", "none", "none"]
     assert (niqe.with_step.value, niqe.with_lpips.value) == (pytest.approx(-1), pytest.approx(-1))
-    assert niqe.worse_from == 2
-    assert -1 < brisque.with_step.value < 0
-    assert brisque.with_step.low < brisque.with_step.value < brisque.with_step.high
-    assert brisque.worse_from > 10
-    assert {row.better_from for row in rows} == {None}
-    assert of(rows, metric="LPIPS (sees the original)").with_lpips.value is None
+    assert brisque.with_step.low < brisque.with_step.value < min(brisque.with_step.high, 0)
+    assert (niqe.worse_from, brisque.worse_from > 10) == (2, True)
+    assert {row.better_from for row in rows.values()} == {lpips.with_lpips.value} == {None}
 
 
 def test_a_metric_that_likes_the_damage_is_found():
@@ -104,9 +91,8 @@ def test_a_metric_that_likes_the_damage_is_found():
 
 
 def test_one_source_makes_no_step_certain():
-    rows = list(no_reference_ranks.rows(copies([chain("replicate", "fog", 1, 30)])))
-    assert of(rows, metric="NIQE").worse_from is None
-    assert of(rows, metric="NIQE").with_step.low is None
+    niqe = ranks([chain("replicate", "fog", 1, 30)])["NIQE"]
+    assert niqe.worse_from is niqe.with_step.low is None
 
 
 def test_audited_copies_and_lpips_alone_do_not_count():
@@ -131,9 +117,6 @@ def test_scores_have_a_common_scale():
 
 
 def test_reconstruction_is_a_group_of_its_own():
-    one = finished(chain("patches-edges-photograph", "fog", steps=9))
-    assert group_of_chain(one) == "reconstruction"
-    assert "reconstruction" in program_groups()
     both = [chain("patches-edges-photograph", "fog", steps=9), chain("monochrome-and-back", "fog")]
     scored = {"psnr": 30.0, "rmse": 5.0, "retained_rmse": 0.9, "retained_ssim": 0.9, "retained_lpips": 0.9}
     groups = analysis(both, lambda *given: scored).groups
@@ -200,13 +183,13 @@ def test_the_numbers_of_every_table():
 # Published tables: what counts as one picture, and what two editors are compared at
 
 
-def published_analysis(pictures, rounds=(1, 2), image=True):
+def published_analysis(pictures, image=True):
     """A table of two editors: the first is better by 1 in round 1 and worse by 1 in the last."""
     rows = []
-    for number, place, round in product(range(24), (0, 1), rounds):
+    for number, place, round in product(range(24), (0, 1), (1, 2)):
         row = {"table": "t.csv", "editor": "ab"[place], "case": f"case {number}", "run": 1, "round": round}
         row |= {"chain": None, "category": None, "image": f"picture {number % pictures}" if image else None}
-        ssim = 0.5 + 0.1 * ((round == rounds[0]) != place) + 0.001 * (number % pictures) * place
+        ssim = 0.5 + 0.1 * ((round == 1) != place) + 0.001 * (number % pictures) * place
         rows.append({**row, "ssim": ssim})
     return Analysis([], [], tables={"published": rows})
 
@@ -250,9 +233,8 @@ def test_a_picture_is_known_from_the_chain_of_one_editor():
 def untidy_tables():
     """Three tables of four editors with gaps: pictures known, from chains, or not known; one has a single round."""
     rng, rows = np.random.default_rng(8), []
-    for (table, rounds), editor, number, run in product(
-        (("t.csv", (1, 2, 5, 10)), ("u.csv", (1, 3)), ("v.csv", (4,))), "abcd", range(16), (1, 2)
-    ):
+    tables = (("t.csv", (1, 2, 5, 10)), ("u.csv", (1, 3)), ("v.csv", (4,)))
+    for (table, rounds), editor, number, run in product(tables, "abcd", range(16), (1, 2)):
         slope = rng.gamma(2, 0.03 + 0.02 * (editor == "a"))
         last = rng.choice(rounds, p=[0.2 / (len(rounds) - 1)] * (len(rounds) - 1) + [0.8]) if rounds[1:] else 4
         for round in rounds if rng.random() > 0.1 else ():

@@ -1,4 +1,4 @@
-"""A buyer and a researcher find an answer and its uncertainty, at a desk and on a phone, on twelve editors."""
+"""Whoever comes to a Space of twelve editors finds an answer and its uncertainty, at a desk and on a phone."""
 
 import re
 
@@ -8,7 +8,6 @@ from chromium import needs_chromium
 from space_server import serving
 
 pytestmark = [needs_chromium, pytest.mark.slow]
-SIZES = [(1280, 720), (390, 844)]
 RANGE = r"\d\.\d\s+\[\d\.\d, \d\.\d\]"
 
 
@@ -21,7 +20,7 @@ def server(tmp_path_factory):
         yield running
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
 def test_a_buyer_sees_rank_certainty_and_cost_without_a_click(visit, size):
     page = visit("", *size)
     assert re.search(RANGE, page.inner_text(".cb-lead"))
@@ -37,21 +36,6 @@ def test_a_buyer_sees_rank_certainty_and_cost_without_a_click(visit, size):
     assert prices.locator("title").count() == 12
     assert prices.locator("text[font-weight]").count() == 1  # all have one price, so one is the best at its price
     assert "model=" not in page.inner_text("main")  # no raw id
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_a_researcher_has_a_comparison_with_p_and_the_rows(visit, size, tmp_path):
-    page = visit("", *size)
-    page.wait_for_selector("#versus li")
-    pair = r"[+-]\d\.\d \[[+-]\d\.\d, [+-]\d\.\d\] rounds \(13 tests on 13 pictures, p [<\d.]+"
-    assert re.search(pair, page.inner_text("#versus"))
-    if size[0] < 761:
-        page.locator("#results-bar .cb-filterbox > summary").click()
-    page.locator("#results-bar summary", has_text="Export").click()
-    with page.expect_download() as waiting:
-        page.get_by_role("link", name="All scores as Parquet").click()
-    waiting.value.save_as(tmp_path / "scores.parquet")
-    assert (tmp_path / "scores.parquet").read_bytes()[:4] == b"PAR1"
 
 
 def test_a_small_laptop_shows_five_rows_and_eight_stops_lead_to_the_first(visit):
@@ -76,7 +60,13 @@ def test_a_small_laptop_shows_five_rows_and_eight_stops_lead_to_the_first(visit)
     assert page.evaluate("document.activeElement.textContent") == "Export"
 
 
-def test_failures_come_in_pages_on_a_phone(visit):
+def test_a_phone_exports_all_scores_and_shows_failures_in_pages(visit):
+    page = visit("", 390, 844)
+    page.locator("#results-bar .cb-filterbox > summary").click()
+    page.locator("#results-bar summary", has_text="Export").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="All scores as Parquet").click()
+    assert waiting.value.path().read_bytes()[:4] == b"PAR1"
     page = visit("?tab=failures", 390, 844)
     page.wait_for_selector(".cb-card")
     assert page.evaluate("document.documentElement.scrollHeight") < 3 * 844

@@ -51,14 +51,11 @@ def test_two_ways_are_compared_on_the_same_pictures():
 WRITTEN = {"hat": "Take the hat off again.", "glasses": "", "chair-left": "I would rather\nnot say."}
 
 
-class Model:
+def model(server, request):
     """Writes, says nothing, or says something that is no instruction."""
-
-    def __call__(self, server, request):
-        words = request.json()["messages"][0]["content"]
-        cycles = {id: programs.get(id).cycle[0] for id in WRITTEN}
-        [id] = [id for id, forward in cycles.items() if f'"{forward}"' in words]
-        return told({"choices": [{"message": {"content": WRITTEN[id]}, "finish_reason": "stop"}]})
+    words = request.json()["messages"][0]["content"]
+    [text] = [text for id, text in WRITTEN.items() if f'"{programs.get(id).cycle[0]}"' in words]
+    return told({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
 
 
 def undo_words(base, out):
@@ -75,20 +72,20 @@ def priced(tmp_path, monkeypatch):
 
 
 def run(*words, code=0):
+    """What a command says at its end."""
     done = invoke(*words)
     assert done.exit_code == code, done.output
-    return done
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def test_a_suite_runs_both_wordings_of_an_undo(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     out = tmp_path / "undos.toml"
-    with serving(Model()) as server:
+    with serving(model) as server:
         words = undo_words(server.base, out)
-        assert json.loads(run(*words, "--plan").output)["calls"] == 3
-        first = json.loads(run(*words, code=1).stdout.splitlines()[-1])
-        asked = len(server.requests)
-        second = json.loads(run(*words, code=1).stdout.splitlines()[-1])
+        assert run(*words, "--plan")["calls"] == 3
+        first, asked = run(*words, code=1), len(server.requests)
+        second = run(*words, code=1)
     assert (first["written"], second["written"], asked) == (1, 1, 3)
     assert first["without"]["chair-left"].startswith("not an instruction")
     assert len(server.requests) == 5  # the one that is there is not asked again
@@ -103,18 +100,18 @@ def test_undos_stop_at_the_budget_and_pay_once(tmp_path, priced, monkeypatch):
     out = tmp_path / "undos.toml"
     said = {"hat": "Take the hat off.", "glasses": "Take the glasses off.", "chair-left": "Take the chair away."}
     monkeypatch.setattr(f"{__name__}.WRITTEN", said)
-    with serving(Model()) as server:
+    with serving(model) as server:
         words = undo_words(server.base, out)
-        plan = json.loads(run(*words, "--plan").output)
+        plan = run(*words, "--plan")
         one = plan["dollars"] / 3
         assert plan["calls"] == 3
-        stopped = json.loads(run(*words, "--max-cost", one * 1.5, code=1).stdout.splitlines()[-1])
+        stopped = run(*words, "--max-cost", one * 1.5, code=1)
         assert len(server.requests) == 1
         assert (stopped["written"], stopped["dollars"]) == (1, pytest.approx(one))
         assert "would pass the limit" in stopped["stopped"]
         out.unlink()  # as where the process died before it could write the suite
-        assert json.loads(run(*words, "--plan").output)["calls"] == 2
-        whole = json.loads(run(*words, "--max-cost", one * 3.5).stdout.splitlines()[-1])
+        assert run(*words, "--plan")["calls"] == 2
+        whole = run(*words, "--max-cost", one * 3.5)
     assert len(server.requests) == 3
     assert (whole["written"], whole["dollars_before"]) == (3, pytest.approx(one))
     assert whole["dollars"] == pytest.approx(2 * one, rel=0.2)
@@ -123,7 +120,7 @@ def test_undos_stop_at_the_budget_and_pay_once(tmp_path, priced, monkeypatch):
 
 def test_an_undo_of_a_dead_process_is_settled(tmp_path, priced, monkeypatch):
     out, hat = tmp_path / "undos.toml", [programs.get("hat")]
-    with serving(Model()) as server:
+    with serving(model) as server:
         judge = backends.choose(f"openai:base_url={server.base}/v1,model=m-1")
         real = Budget.pay
         monkeypatch.setattr(Budget, "pay", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -141,13 +138,14 @@ def test_a_handwritten_suite_is_not_overwritten(tmp_path, more):
     out = tmp_path / "mine.toml"
     out.write_text('programs = ["hat"]\n')
     words = undo_words("http://127.0.0.1:9", out)
-    assert "mine.toml was not written by this benchmark" in run(*words, *more, code=2).output
+    done = invoke(*words, *more)
+    assert (done.exit_code, "mine.toml was not written by this benchmark" in done.output) == (2, True)
     assert out.read_text() == 'programs = ["hat"]\n'
 
 
 def test_only_one_edit_and_one_undo_are_written_for():
     fit = {id for id, program in programs.load().items() if undos.has_one_undo(program)}
-    assert {"hat", "make-it-night"} & fit == {"hat", "make-it-night"} & set(programs.load())
+    assert "hat" in fit
     assert not fit & {"replicate", "ball-chair-nested", "restore-s1", "add-apples"}
     judge = backends.choose("openai:base_url=http://h/v1,model=org/m 1")
     assert undos._program_id(programs.get("hat"), judge) == "hat~m-1"

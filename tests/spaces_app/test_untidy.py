@@ -116,13 +116,13 @@ def test_the_numbers_of_untidy_chains(choice):
                 "labels": [[frame["label"], frame["share"] or ""] for frame in frames],
             })  # fmt: skip
     kept_numbers.check(f"untidy, {choice}", rows | {"said": said})
-    groups = {
-        name: [
-            list(group.checks), list(group.partial), group.roles, group.lacking, group.rounds, len(group.apart),
-            reasons.typical_cases(group, analysis.outcomes[name], [*group.cases][:2], [*group.cases][:3])[:5],
+    groups = {}
+    for name, group in analysis.groups.items():
+        typical = reasons.typical_cases(group, analysis.outcomes[name], [*group.cases][:2], [*group.cases][:3])[
+            :5
         ]
-        for name, group in analysis.groups.items()
-    }  # fmt: skip
+        known = group.roles, group.lacking, group.rounds, len(group.apart)
+        groups[name] = [list(group.checks), list(group.partial), *known, typical]
     places = [place.replace(" ", "_").replace(":", "") for place in account_for(analysis).values()]
     columns = {}
     for name, table in reported.tables.items():
