@@ -45,25 +45,20 @@ def test_the_dataset_goes_to_the_current_folder_with_complete_metrics_beside_it(
         assert not any(path.is_symlink() or path.is_dir() for path in files)
 
 
-def test_a_metric_file_that_is_gone_is_gone_there_too(folder):
-    build("runs/demo")
-    psnr = folder / "convergebench" / "psnr"
-    stores.write(psnr / "old.py", "")
-    about = json.loads((psnr / ".manifest.json").read_text())
+def test_a_metric_file_that_is_gone_is_gone_there_too_and_files_of_others_stay(folder):
+    mine = folder / "mine"
+    stores.write(mine / "lpips" / "thesis.txt", "years")
+    stores.write(mine / "notes.txt", "mine")
+    assert build("runs/demo", "--out", "mine").exit_code == 0
+    stores.write(mine / "psnr" / "old.py", "")
+    about = json.loads((mine / "psnr" / ".manifest.json").read_text())
     about["files"]["old.py"] = {"sha256": hashlib.sha256(b"").hexdigest()}
-    (psnr / ".manifest.json").write_text(json.dumps(about))
-    build("runs/demo")
-    assert not (psnr / "old.py").exists()
-
-
-def test_files_of_others_among_the_metrics_stay(folder):
-    stores.write(folder / "mine" / "lpips" / "thesis.txt", "years")
-    stores.write(folder / "mine" / "notes.txt", "mine")
-    for _ in range(2):
-        assert build("runs/demo", "--out", "mine").exit_code == 0
-    assert (folder / "mine" / "lpips" / "thesis.txt").read_text() == "years"
-    assert (folder / "mine" / "notes.txt").read_text() == "mine"
-    assert (folder / "mine" / "lpips" / "lpips.py").exists()
+    (mine / "psnr" / ".manifest.json").write_text(json.dumps(about))
+    assert build("runs/demo", "--out", "mine").exit_code == 0
+    assert not (mine / "psnr" / "old.py").exists()
+    assert (mine / "lpips" / "thesis.txt").read_text() == "years"
+    assert (mine / "notes.txt").read_text() == "mine"
+    assert (mine / "lpips" / "lpips.py").exists()
 
 
 @pytest.mark.parametrize("built_before", [False, True])

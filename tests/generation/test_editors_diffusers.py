@@ -166,15 +166,12 @@ def test_a_pipeline_is_called_by_its_own_signature(name):
     assert isinstance(asked["image"], list) == (name in ("ZImageOmniPipeline", "GlmImagePipeline"))
 
 
-def test_a_size_is_changed_to_one_that_the_pipeline_takes():
+def test_each_pipeline_is_asked_in_a_size_that_it_takes():
     assert edited("FluxKontextPipeline", size=(101, 60))[1]["image"].size == (96, 64)
     assert edited("GlmImagePipeline", size=(101, 60))[1]["image"][0].size == (96, 64)
     assert edited("StableDiffusionInstructPix2PixPipeline", size=(101, 60))[1]["image"].size == (104, 64)
-
-
-def test_qwen_image_2_1_is_asked_away_from_1024_and_warns_there():
-    sizes = editors.choose("diffusers:model=Qwen/Qwen-Image-2.1").editor.sizes()
-    assert all(max(size) <= 1024 and size != (1024, 1024) for size in sizes)
+    away_from_1024 = editors.choose("diffusers:model=Qwen/Qwen-Image-2.1").editor.sizes()
+    assert all(max(size) <= 1024 and size != (1024, 1024) for size in away_from_1024)
     assert edited("QwenImage21Pipeline", size=(768, 768))[1]["output_resolution"] == 768
     with pytest.warns(UserWarning, match="14824"):
         edited("QwenImage21Pipeline", size=(1024, 1024))

@@ -53,10 +53,10 @@ def test_the_numbers_of_models():
     assert models.vendor_of("gpt-image-1-mini") == "openai"
 
 
-@pytest.mark.parametrize("amount", [True, -0.01, float("inf"), "1", None])
-def test_what_is_no_amount_of_money_is_refused(amount):
-    with pytest.raises(ValueError, match="is not an amount of money"):
-        ledger._amount(amount)
+def test_what_is_no_amount_of_money_is_refused():
+    for amount in (True, -0.01, float("inf"), "1", None):
+        with pytest.raises(ValueError, match="is not an amount of money"):
+            ledger._amount(amount)
     assert ledger._amount(0) == 0
     assert ledger._checksum({"opening": 0.12}) == hashlib.sha256(b'{"opening":0.12}').hexdigest()[:8]
 
@@ -73,13 +73,11 @@ def test_a_budget_may_be_spent_to_its_last_cent(tmp_path):
     assert Budget(run=tmp_path, check_only=True).spent == 0.12
 
 
-@pytest.mark.parametrize(("free", "is_enough"), [(64_000_000, True), (63_999_999, False)])
-def test_an_answer_needs_room(monkeypatch, tmp_path, free, is_enough):
+def test_an_answer_needs_room(monkeypatch, tmp_path):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=63_999_999))
     budget = Budget(1, tmp_path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
-    if is_enough:
-        assert budget.hold(0.5)[0] > 0
-    else:
-        with pytest.raises(UserError, match="only 63 MB are free for answers"):
-            budget.hold(0.5)
-        assert (budget.held, len((tmp_path / ledger.PLACE).read_text().splitlines())) == (0, 1)
+    with pytest.raises(UserError, match="only 63 MB are free for answers"):
+        budget.hold(0.5)
+    assert (budget.held, len((tmp_path / ledger.PLACE).read_text().splitlines())) == (0, 1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=64_000_000))
+    assert budget.hold(0.5)[0] > 0

@@ -72,14 +72,8 @@ def test_banana100_is_the_studys_size_and_price():
     smaller = plan.make_plan(suites.load("banana20"))
     assert [row["calls"] for row in plan.summary(smaller)] == [1400, 1400, 1400]
     assert {chain.calls for chain in smaller.chains} == {20}
-
-
-@pytest.mark.parametrize("name", ["banana100", "banana20"])
-def test_no_input_of_banana100_is_enlarged(name):
-    suite = suites.load(name)
-    for id in suite.sources:
-        row = catalogue.row(id)
-        assert min(row.width, row.height) >= suite.short_side == 2048, id
+    for row in map(catalogue.row, {*suite.sources, *suites.load("banana20").sources}):
+        assert min(row.width, row.height) >= suite.short_side == 2048, "no input is enlarged"
 
 
 def test_a_suite_of_steps_has_as_many_whole_rounds_as_fit():
@@ -134,7 +128,6 @@ LICENCES = {
     *("Apache-2.0", "CC0-1.0", "CC-BY-2.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
     *("GPL-2.0-or-later", "MIT", "public domain"),
 }
-SMALL = [row for row in HERE if row.width * row.height <= 2**21]
 
 
 def test_v1_has_a_hundred_pictures_in_the_promised_shares():
@@ -158,18 +151,16 @@ def test_every_row_of_the_manifest_is_complete():
         assert ("==" in row.package) == row.package.startswith("pypi:"), row
 
 
-@pytest.mark.parametrize("row", SMALL, ids=lambda row: row.id)
-def test_installed_and_painted_pictures_match_the_manifest(row):
-    picture = pictures.decode(catalogue.read(row.id))
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=() if row.width * row.height <= 2**21 else pytest.mark.slow) for row in HERE],
+    ids=lambda row: row.id,
+)
+def test_installed_and_painted_pictures_match_the_manifest(row, tmp_path):
+    picture = pictures.decode(catalogue.read(row.id, tmp_path))
     assert picture.size == (row.width, row.height)
     record = catalogue.source(row.id)
     assert (record.id, record.width, record.kind, record.sha256) == (row.id, row.width, row.kind, row.sha256)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("row", [row for row in HERE if row not in SMALL], ids=lambda row: row.id)
-def test_large_paintings_are_the_ones_of_the_manifest(row, tmp_path):
-    assert pictures.decode(catalogue.read(row.id, tmp_path)).size == (row.width, row.height)
 
 
 def test_every_attribution_is_in_the_card_of_v1():
