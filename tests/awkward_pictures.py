@@ -57,45 +57,43 @@ def profile():
     return ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
 
 
+def drawn(kind, *colours, **options):
+    return encoded(halves(*colours), kind, **options)
+
+
+TURNED = encoded(halves().rotate(90, expand=True), "JPEG", quality=98, exif=tagged(6))
+UPSIDE_DOWN = encoded(halves().rotate(180), "JPEG", quality=98, exif=tagged(3))
+HALF_CLEAR, CLEAR = (255, 0, 0, 128), (0, 0, 0, 0)
+CYAN_AND_RED = ((0, 255, 255, 0), (0, 0, 0, 0), "CMYK")
 PICTURES = {
-    "turned by its orientation tag.jpg": Awkward(
-        encoded(halves().rotate(90, expand=True), "JPEG", quality=98, exif=tagged(6)), RED, GREEN
-    ),
-    "mirrored by its orientation tag.png": Awkward(
-        encoded(halves(GREEN, RED), "PNG", exif=tagged(2)), RED, GREEN
-    ),
-    "upside down by its orientation tag.jpg": Awkward(
-        encoded(halves().rotate(180), "JPEG", quality=98, exif=tagged(3)), RED, GREEN
-    ),
+    "turned by its orientation tag.jpg": Awkward(TURNED, RED, GREEN),
+    "mirrored by its orientation tag.png": Awkward(drawn("PNG", GREEN, RED, exif=tagged(2)), RED, GREEN),
+    "upside down by its orientation tag.jpg": Awkward(UPSIDE_DOWN, RED, GREEN),
     "16 bit colour.png": Awkward(sixteen_bit_colour(), RED, GREEN),
-    "colour profile.png": Awkward(encoded(halves(), "PNG", icc_profile=profile()), RED, GREEN),
+    "colour profile.png": Awkward(drawn("PNG", icc_profile=profile()), RED, GREEN),
     "16 bits.png": Awkward(encoded(sixteen_bits(), "PNG"), (100, 100, 100), WHITE),
-    "half transparent.png": Awkward(
-        encoded(halves((255, 0, 0, 128), (0, 0, 0, 0), "RGBA"), "PNG"), (255, 127, 127), WHITE
-    ),
-    "transparent.webp": Awkward(
-        encoded(halves((255, 0, 0, 255), (0, 0, 0, 0), "RGBA"), "WEBP", lossless=True), RED, WHITE
-    ),
-    "transparent palette.gif": Awkward(encoded(halves(0, 1, "P"), "GIF", transparency=1), (0, 0, 0), WHITE),
-    "grey and alpha.png": Awkward(encoded(halves((90, 255), (90, 0), "LA"), "PNG"), (90, 90, 90), WHITE),
-    "one bit.png": Awkward(encoded(halves(0, 1, "1"), "PNG"), (0, 0, 0), WHITE),
-    "CMYK.jpg": Awkward(encoded(halves((0, 255, 255, 0), (0, 0, 0, 0), "CMYK"), "JPEG", quality=98), RED, WHITE),
+    "half transparent.png": Awkward(drawn("PNG", HALF_CLEAR, CLEAR, "RGBA"), (255, 127, 127), WHITE),
+    "transparent.webp": Awkward(drawn("WEBP", (*RED, 255), CLEAR, "RGBA", lossless=True), RED, WHITE),
+    "transparent palette.gif": Awkward(drawn("GIF", 0, 1, "P", transparency=1), (0, 0, 0), WHITE),
+    "grey and alpha.png": Awkward(drawn("PNG", (90, 255), (90, 0), "LA"), (90, 90, 90), WHITE),
+    "one bit.png": Awkward(drawn("PNG", 0, 1, "1"), (0, 0, 0), WHITE),
+    "CMYK.jpg": Awkward(drawn("JPEG", *CYAN_AND_RED, quality=98), RED, WHITE),
 }
 METADATA = {"icc_profile": profile(), "comment": b"the original was red and green"}
 PROFILED = {  # one file for each way in which a picture may bring a profile and words along
-    "colour.png": encoded(halves(), "PNG", icc_profile=profile()),
-    "grey.png": encoded(halves(90, 255, "L"), "PNG", icc_profile=profile()),
-    "grey and alpha.png": encoded(halves((90, 255), (90, 0), "LA"), "PNG", icc_profile=profile()),
+    "colour.png": drawn("PNG", icc_profile=profile()),
+    "grey.png": drawn("PNG", 90, 255, "L", icc_profile=profile()),
+    "grey and alpha.png": drawn("PNG", (90, 255), (90, 0), "LA", icc_profile=profile()),
     "palette.png": encoded(halves().convert("P"), "PNG", icc_profile=profile()),
-    "one bit.png": encoded(halves(0, 1, "1"), "PNG", icc_profile=profile()),
+    "one bit.png": drawn("PNG", 0, 1, "1", icc_profile=profile()),
     "16 bits.png": encoded(sixteen_bits(), "PNG", icc_profile=profile()),
-    "colour.jpg": encoded(halves(), "JPEG", **METADATA),
-    "grey.jpg": encoded(halves(90, 255, "L"), "JPEG", **METADATA),
-    "CMYK.jpg": encoded(halves((0, 255, 255, 0), (0, 0, 0, 0), "CMYK"), "JPEG", **METADATA),
-    "CMYK.tif": encoded(halves((0, 255, 255, 0), (0, 0, 0, 0), "CMYK"), "TIFF", icc_profile=profile()),
-    "colour.webp": encoded(halves(), "WEBP", icc_profile=profile()),
+    "colour.jpg": drawn("JPEG", **METADATA),
+    "grey.jpg": drawn("JPEG", 90, 255, "L", **METADATA),
+    "CMYK.jpg": drawn("JPEG", *CYAN_AND_RED, **METADATA),
+    "CMYK.tif": drawn("TIFF", *CYAN_AND_RED, icc_profile=profile()),
+    "colour.webp": drawn("WEBP", icc_profile=profile()),
     "palette.gif": encoded(halves().convert("P"), "GIF", comment=METADATA["comment"]),
-    "turned.jpg": encoded(halves(), "JPEG", exif=tagged(6), **METADATA),
+    "turned.jpg": drawn("JPEG", exif=tagged(6), **METADATA),
 }
 NOISE = Image.fromarray(np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8))
 BROKEN = {  # bytes that are no whole picture, and a part of the sentence that refuses them
@@ -105,12 +103,10 @@ BROKEN = {  # bytes that are no whole picture, and a part of the sentence that r
     "bomb.png": (small_dataset.decompression_bomb(10_000), "a png of 10000x10000, above the limit"),
     "web page.png": (b"<html><body>502 Bad Gateway</body></html>", "not a picture"),
     "empty.png": (b"", "no bytes at all"),
-    "animation.gif": (encoded(halves(), "GIF", save_all=True, append_images=[NOISE]), "a gif with an animation"),
-    "animation.png": (encoded(halves(), "PNG", save_all=True, append_images=[NOISE]), "a png with an animation"),
-    "animation.webp": (
-        encoded(halves(), "WEBP", save_all=True, append_images=[NOISE]),
-        "a webp with an animation",
-    ),
+    **{
+        f"animation.{kind}": (drawn(kind, save_all=True, append_images=[NOISE]), f"a {kind} with an animation")
+        for kind in ("gif", "png", "webp")
+    },
     "postscript.png": (encoded(NOISE, "EPS"), "not a picture"),
     "windows.eps": (b"\xc5\xd0\xd3\xc6" + bytes(200), "not a picture"),
     "modern.avif": (encoded(NOISE, "AVIF"), "of type avif, which is not read"),

@@ -5,10 +5,9 @@ import re
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from hub_server import FILE, REPO, Handler, route
+from hub_server import FILE, PIECE, REPO, Handler, route
 from hub_store import File, Refusal, mode
 
-PIECE = 1 << 18
 PAGE = 20  # entries of a listing in one answer, so that clients must ask on
 
 

@@ -22,6 +22,7 @@ from hub_store import Refusal, Repo, Store
 
 PLURAL = {"models": "model", "datasets": "dataset", "spaces": "space"}
 Route = Callable[..., None]
+PIECE = 1 << 18
 ROUTES: list[tuple[str, re.Pattern[str], Route]] = []
 
 
@@ -131,10 +132,8 @@ class Handler(BaseHTTPRequestHandler):
             raise Refusal(404, f"no route for {method} {split.path}")
         except Refusal as refusal:
             while self.left:
-                self.read(min(self.left, 1 << 16))
-            headers = {"X-Error-Message": refusal.message, **refusal.headers}
-            if refusal.code:
-                headers["X-Error-Code"] = refusal.code
+                self.read(min(self.left, PIECE))
+            headers = {"X-Error-Message": refusal.message, "X-Error-Code": refusal.code, **refusal.headers}
             self.reply({"error": refusal.message}, refusal.status, headers)
         except Cut:
             self.close_connection = True
@@ -165,7 +164,7 @@ class Handler(BaseHTTPRequestHandler):
     def save(self, path: Path) -> None:
         with path.open("wb") as file:
             while self.left:
-                file.write(self.read(min(self.left, 1 << 18)))
+                file.write(self.read(min(self.left, PIECE)))
 
     def reply(self, value: object, status: int = 200, headers: dict[str, str] | None = None) -> None:
         data = value if isinstance(value, bytes) else json.dumps(value).encode()

@@ -1,8 +1,10 @@
 """Checkpoints of VisualQuality-R1 and RALI in their published layouts, tiny and of random weights."""
 
-import io
 import pickle
+import sys
 from pathlib import Path
+from types import ModuleType
+from unittest import mock
 
 import numpy as np
 import torch
@@ -92,29 +94,12 @@ def rali(folder: Path) -> Path:
     return folder
 
 
-class IncrementalPCA:
-    """Pickled under the name of scikit-learn's."""
-
-
-IncrementalPCA.__module__ = "sklearn.decomposition._incremental_pca"
-
-
-class Pickler(pickle._Pickler):
-    """Writes the class by its name, whether scikit-learn is installed or not."""
-
-    def save_global(self, obj: object, name: str | None = None) -> None:
-        if obj is IncrementalPCA:
-            self.write(pickle.GLOBAL + f"{IncrementalPCA.__module__}\n{IncrementalPCA.__name__}\n".encode())
-            self.memoize(obj)
-        else:
-            super().save_global(obj, name)  # type: ignore[misc]
-
-    dispatch = dict(pickle._Pickler.dispatch) | {type: save_global}
-
-
 def pickled(fields: dict[str, object]) -> bytes:
-    made = IncrementalPCA()
+    """An object of a class of scikit-learn, whether that is installed or not."""
+    names = ["sklearn", "sklearn.decomposition", "sklearn.decomposition._incremental_pca"]
+    modules = {name: ModuleType(name) for name in names}
+    modules[names[-1]].IncrementalPCA = kind = type("IncrementalPCA", (), {"__module__": names[-1]})
+    made = kind()
     made.__dict__.update(fields)
-    buffer = io.BytesIO()
-    Pickler(buffer, 3).dump(made)
-    return buffer.getvalue()
+    with mock.patch.dict(sys.modules, modules):
+        return pickle.dumps(made, 3)

@@ -24,11 +24,14 @@ ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 CHAINS = 13
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
+@pytest.fixture(scope="module", autouse=True)
+def weights(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cache")
     scored.lpips_weights(folder)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,7 @@ def clean(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def alone(clean, cache, tmp_path_factory):
+def alone(clean, tmp_path_factory):
     """What one process makes of it with these metrics: `alone(*ASKED)`."""
 
     @functools.cache
@@ -47,15 +50,11 @@ def alone(clean, cache, tmp_path_factory):
         metric_modules.score(folder, asked, device="cpu", quiet=True)
         return content(folder)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(cache))
-        yield scores
+    return scores
 
 
 @pytest.fixture
-def dataset(clean, cache, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def dataset(clean, tmp_path):
     return shutil.copytree(clean, tmp_path / "dataset")
 
 
@@ -184,6 +183,11 @@ def test_eight_local_tasks_make_the_files_of_one_process(dataset, alone, tmp_pat
     assert not (tmp_path / ".tasks").exists()
 
 
+def children(process, *more):
+    listed = subprocess.run(["pgrep", "-P", str(process), *more], capture_output=True, text=True)
+    return [int(number) for number in listed.stdout.split()]
+
+
 @pytest.mark.slow
 def test_a_killed_task_does_not_hang_the_others(dataset, alone, tmp_path):
     command, env = scoring(dataset, "--executor", "local", "--tasks", "8"), os.environ | ONE_THREAD
@@ -193,11 +197,9 @@ def test_a_killed_task_does_not_hang_the_others(dataset, alone, tmp_path):
         process = subprocess.Popen(command, env=env, stdout=log, stderr=log, **deaf)
         while not cluster.chains_scored(dataset):
             assert process.poll() is None, (tmp_path / "log").read_text()
-        server = subprocess.run(
-            ["pgrep", "-P", str(process.pid), "-f", "forkserver"], capture_output=True, text=True
-        )
-        tasks = subprocess.run(["pgrep", "-P", server.stdout.split()[0]], capture_output=True, text=True)
-        os.kill(int(tasks.stdout.split()[-1]), signal.SIGKILL)
+        [server] = children(process.pid, "-f", "forkserver")
+        tasks = children(server)
+        os.kill(tasks[-1], signal.SIGKILL)
         assert process.wait(120) == 2
     assert (
         "the process of a task was killed; give the same command again to go on" in (tmp_path / "log").read_text()
