@@ -83,16 +83,6 @@ def test_failures_are_placed_on_the_levels_of_banana100_by_rules():
     assert failure_levels._level(flipped, "refused", None) is None
 
 
-def test_the_table_of_levels_counts_each_lost_test_once():
-    scores, chains, floors = dataset({"worn": 0.5, "fresh": 9.0}, sources=4, rounds=4)
-    made = report(scores, chains, floors).tables
-    rows = made["failure_levels"].rows
-    lost = {row["editor"]: row["cause_share"] for row in made["leaderboard"].rows}
-    for editor, share in lost.items():
-        assert sum(row["share"] for row in rows if row["editor"] == editor) == pytest.approx(share or 0)
-    assert {row["level"] for row in rows} == {"image"}
-
-
 def test_a_line_stands_in_latex_where_a_value_changes_and_not_before_the_first():
     made = Table("placed", "Placed", Made, [Made(a=role, b=Estimate()) for role in "aabb"])
     assert tables.as_latex(made, rule_where="a").count("\\midrule") == 2  # below the heading, and once

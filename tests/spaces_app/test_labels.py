@@ -50,11 +50,6 @@ def test_nothing_to_disagree_about_has_no_alpha():
     assert of_one_picture == (0.0, None, None)  # 1 - 3 * 2 / 6
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return small_dataset.write(tmp_path_factory.mktemp("labelled") / "convergebench")
-
-
 def returns(folder, step=8):
     """The last returns: id of the chain, editor, source, program."""
     rows = Reader(folder).table("chains", ["chain", "editor", "source", "program"]).to_pylist()
@@ -100,9 +95,8 @@ def test_labels_have_tables_and_their_agreement(labelled):
     assert {(row["rating"], row["rated_1"]) for row in others} == {(1.5, 0.5)}
     [pair] = labelled["preferences"].rows
     assert (pair["first"], pair["second"], pair["losses"], pair["margin"]) == ("fading", "steady", 1.0, -1.0)
-    seen = {(row["failure"], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}
-    assert seen["nothing", "steady"] == 1.0
-    assert seen["noise or a cast of colour lies over the picture", "fading"] == 1.0
+    seen = {(row["failure"][:7], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}
+    assert (seen["nothing", "steady"], seen["noise o", "fading"]) == (1.0, 1.0)
     alpha = {row["question"]: row["alpha"] for row in labelled["label_agreement"].rows}
     assert alpha["What went wrong"] == alpha["What went wrong: the level"] == 1.0
     assert 0.8 < alpha["How good is it"] < 1

@@ -88,11 +88,8 @@ def test_a_metric_that_likes_the_damage_is_found():
     pleased = {"piqe": lambda source, run, step: 50.0 - step - len(source) / 10, "lpips": SCORES["lpips"]}
     [row, _] = no_reference_ranks.rows(copies(scores=pleased))
     assert (row.with_step.value, row.worse_from, row.better_from) == (pytest.approx(1), None, 2)
-
-
-def test_one_source_makes_no_step_certain():
-    niqe = ranks([chain("replicate", "fog", 1, 30)])["NIQE"]
-    assert niqe.worse_from is niqe.with_step.low is None
+    of_one_source = ranks([chain("replicate", "fog", 1, 30)])["NIQE"]
+    assert of_one_source.worse_from is of_one_source.with_step.low is None
 
 
 def test_audited_copies_and_lpips_alone_do_not_count():
