@@ -66,18 +66,12 @@ def test_limits_of_a_curve_stay_within_the_metrics_range():
 
 def test_failures_are_placed_on_the_levels_of_banana100_by_rules():
     hat = SimpleNamespace(category="accessories", chain=SimpleNamespace(program=programs.get("hat")))
-    for cause, area, level in (
-        ("quality lost", 0.5, "image"),
-        ("not undone", None, "object"),
-        ("part lost", 0.03, "object"),
-        ("part lost", 0.02, "object"),
-        ("part lost", 0.01, "sub-object"),
-        ("another person", None, "sub-object"),
-    ):
-        assert failure_levels._level(hat, cause, area) == level
-    program = dataclasses.replace(
-        programs.get("flip-vertically"), cycle=("flip the image vertically", "take it back")
-    )
+    parts = [failure_levels._level(hat, "part lost", area) for area in (0.03, 0.02, 0.01)]
+    assert parts == ["object", "object", "sub-object"]
+    levels = {"quality lost": "image", "not undone": "object", "another person": "sub-object"}
+    assert {cause: failure_levels._level(hat, cause, None) for cause in levels} == levels
+    cycle = ("flip the image vertically", "take it back")
+    program = dataclasses.replace(programs.get("flip-vertically"), cycle=cycle)
     flipped = SimpleNamespace(category="geometric", chain=SimpleNamespace(program=program))
     assert failure_levels._level(flipped, "not changed", None) == "image"
     assert failure_levels._level(flipped, "refused", None) is None

@@ -21,7 +21,6 @@ from convergebench.spaces_app.space.leaderboard.tab import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import ServedDataset, open_dataset
 from hub_server import HubServer
 from huggingface_hub import CommitOperationAdd, HfApi
-from space_server import serving
 
 
 def test_without_steps_the_chains_say_what_a_round_cost(dataset, monkeypatch):
@@ -165,21 +164,16 @@ async def ask(url):
     ):
         await session.initialize()
         tools = {tool.name: tool.inputSchema["properties"] for tool in (await session.list_tools()).tools}
-        calls = {
-            "which_editor": {"edits": 2, "dollars": 0.1},
-            "failures": {"editor": "fading"},
-            "compare": {"source": "harbour", "program": "hat", "editors": ["steady", "fading"]},
-        }
+        which = {"source": "harbour", "program": "hat", "editors": ["steady", "fading"]}
+        calls = {"which_editor": {"edits": 2, "dollars": 0.1}, "failures": {"editor": "fading"}, "compare": which}
         answers = {name: await session.call_tool(name, arguments) for name, arguments in calls.items()}
         wrong = await session.call_tool("which_editor", {"edits": 0, "dollars": 0.0})
     return tools, answers, wrong
 
 
-def test_an_mcp_client_lists_the_tools_and_calls_them(tmp_path):
+def test_an_mcp_client_lists_the_tools_and_calls_them(server):
     pytest.importorskip("mcp", reason="the extra mcp is not installed")
-    dataset = small_dataset.write(tmp_path / "convergebench")
-    with serving(dataset, tmp_path / "cache") as server:
-        tools, answers, wrong = asyncio.run(ask(server.address))
+    tools, answers, wrong = asyncio.run(ask(server.address))
     assert {*tools} >= {"which_editor", "failures", "compare", "leaderboard"}
     assert {*tools["which_editor"]} == {"edits", "dollars"}
     assert "story" not in tools, "what only the page calls is not a tool"
