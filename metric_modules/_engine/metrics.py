@@ -81,7 +81,7 @@ def refuse_absent(absent: Mapping[str, str]) -> None:
 
 
 def typed(value: object) -> Value:
-    """What a metric returned, as `Missing` if it is a reason or not a finite number."""
+    """What a metric returned; a reason or a number that is not finite becomes `Missing`."""
     if isinstance(value, str):
         return Missing(value)
     if isinstance(value, tuple | list):

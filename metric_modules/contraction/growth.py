@@ -8,7 +8,7 @@ import numpy as np
 
 Series = Sequence[float | None]  # one value for each round, None if it was not measured
 _HALF_WAY = 0.5
-_MIN_ROUNDS = 10  # rounds; shorter curves do not tell shapes apart
+_MIN_ROUNDS = 10  # shorter curves do not tell shapes apart
 _MIN_POINTS = 6  # the criterion's correction needs more points than parameters
 _SHAPES = ("linear", "exponential", "plateau", "power")
 

@@ -303,7 +303,7 @@ def fetch(api: "HfApi", name: str, repo: str, revision: str | None = None) -> Pa
 
 
 def unpack(folder: Path, run: Path, standing: str) -> int:
-    """Copy the chains of a submission into a run; returns how many are new."""
+    """Copy a submission's chains into a run; returns how many are new. `standing` is of `check_challenge`."""
     reader = Reader(folder)
     chains = reader.chains()
     first = chains[0]  # all have the same suite

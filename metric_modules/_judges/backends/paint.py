@@ -18,7 +18,7 @@ from . import BaseJudge, Shown
 
 _QUESTIONS = ("edit_applied", "object_count", "additions_there")
 _VISIBLE_SHARE = 0.5  # of a thing; with less it does not count
-_LEAST_COVERAGE = 0.3  # of a pixel by a thing
+_LEAST_COVERAGE = 0.3  # of a pixel, to belong to a thing
 
 # Where a thing is: left and top of its box, and the pixels of the box that it covers.
 Drawn = tuple[int, int, NDArray[np.bool_]]
