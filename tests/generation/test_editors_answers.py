@@ -248,9 +248,8 @@ def test_what_no_file_can_hold_is_spelled_out():
     deep = []
     for _ in range(900):
         deep = [deep]
-    assert storable({"a\ud800": ["\udfff", float("nan"), b"x", 1, None, True, 0.5]}) == {
-        "a\\ud800": ["\\udfff", "nan", "b'x'", 1, None, True, 0.5]
-    }
+    spelled = {"a\\ud800": ["\\udfff", "nan", "b'x'", 1, None, True, 0.5]}
+    assert storable({"a\ud800": ["\udfff", float("nan"), b"x", 1, None, True, 0.5]}) == spelled
     assert "..." in json.dumps(storable(deep))
     assert str(Rejected("of \ud800")) == "of \\ud800"
 

@@ -212,9 +212,8 @@ def test_the_table_of_pipelines_is_current():
     """Every class of the installed diffusers that takes a picture and words: driven, or the reason why not."""
     page = HOUSE / "docs" / "diffusers.md"
     text = runpy.run_path(str(HOUSE / "docs" / "pipelines.py"))["table"]()
-    assert page.read_text().split("<!-- pipelines -->\n")[1].split("<!-- end -->")[0] == text, (
-        "run docs/pipelines.py"
-    )
+    written = page.read_text().split("<!-- pipelines -->\n")[1].split("<!-- end -->")[0]
+    assert written == text, "run docs/pipelines.py"
     driven = re.findall(r"^\| `(\w+)` \| yes", text, re.MULTILINE)
     assert len(driven) >= 16
     for name in driven:

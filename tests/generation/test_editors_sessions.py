@@ -253,11 +253,8 @@ def sent(part):
 
 def test_gemini_in_one_session_is_sent_the_whole_conversation(conversed, tmp_path):
     bodies, steps = conversed(3, session="one")
-    assert [[turn["role"] for turn in body["contents"]] for body in bodies] == [
-        ["user"],
-        ["user", "model", "user"],
-        ["user", "model", "user", "model", "user"],
-    ]
+    assert [len(body["contents"]) for body in bodies] == [1, 3, 5]
+    assert [turn["role"] for turn in bodies[2]["contents"]] == ["user", "model", "user", "model", "user"]
     kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/*.png"))]
     first, one, second, two, third = bodies[2]["contents"]
     assert sent(first["parts"][0]) == kept[0]
@@ -298,9 +295,8 @@ class Google:
             assert request.headers["x-goog-upload-command"] == "start"
             assert request.headers["x-goog-upload-header-content-type"] == "image/png"
             self.uploads += 1
-            return Reply(
-                headers={"x-goog-upload-url": f"{server.base}/upload/v1beta/files?upload_id={self.uploads}"}
-            )
+            place = f"{server.base}/upload/v1beta/files?upload_id={self.uploads}"
+            return Reply(headers={"x-goog-upload-url": place})
         if request.path.startswith("/upload/"):
             assert request.headers["x-goog-upload-command"] == "upload, finalize"
             name = f"files/{request.path.rpartition('=')[2]}"
@@ -316,9 +312,8 @@ class Google:
         self.bodies.append(body)
         if len(self.bodies) == self.lose_after:
             self.files.clear()
-        return gemini.parts(
-            gemini.inline(self.answers[len(self.bodies) % len(self.answers)], thoughtSignature="c2lnbg==")
-        )
+        answer = self.answers[len(self.bodies) % len(self.answers)]
+        return gemini.parts(gemini.inline(answer, thoughtSignature="c2lnbg=="))
 
 
 def parts_of(body):

@@ -67,10 +67,8 @@ def test_fifty_scenes_and_instructions_are_as_ever():
 
 
 SIDE = 256
-GOALS = [
-    make_edit(make_scene(1, index), goal)
-    for index, goal in ((0, "move"), (3, "scale"), (6, "recolour"), (9, "change-word"))
-]
+KINDS = {0: "move", 3: "scale", 6: "recolour", 9: "change-word"}
+GOALS = [make_edit(make_scene(1, index), kind) for index, kind in KINDS.items()]
 NAMES = [goal.name for goal in GOALS]
 
 
@@ -170,9 +168,7 @@ def test_a_thing_that_is_gone_is_asked_for_again():
 def test_the_eye_measures_what_was_drawn_despite_wear(goal):
     """The renderer's truth calibrates the eye; JPEG halves the resolution of colours."""
     for scene in (goal.before, goal.after):
-        [thing] = [
-            thing for thing in scene.things if (thing in goal.before.things) != (thing in goal.after.things)
-        ]
+        [thing] = {*scene.things} - ({*goal.before.things} & {*goal.after.things})
         worn = io.BytesIO()
         draw_scene(scene, SIDE).save(worn, "JPEG", quality=75)
         seen = steering.look(goal, np.asarray(Image.open(worn)))

@@ -33,12 +33,8 @@ def test_the_numbers_of_plans(name):
         [chain.rounds, chain.run, chain.calls, *chain.settings.values(), *plan.case_of(chain)]
         for chain in made.chains
     ]
-    tables = {
-        "summary": rows,
-        "chains": [{"": chains}],
-        "fits": [{"": fits}],
-        "said": [{"": plan.warnings(made)}],
-    }
+    others = {"chains": chains, "fits": fits, "said": plan.warnings(made)}
+    tables = {"summary": rows} | {table: [{"": values}] for table, values in others.items()}
     kept_numbers.check(f"plan, {name}", tables)
 
 

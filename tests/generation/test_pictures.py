@@ -49,9 +49,7 @@ def test_only_the_decoder_that_the_first_bytes_name_sees_them(monkeypatch):
     """PostScript would be run by another program."""
     asked = []
     opened = Image.open
-    monkeypatch.setattr(
-        Image, "open", lambda *given, **how: asked.append(how["formats"]) or opened(*given, **how)
-    )
+    monkeypatch.setattr(Image, "open", lambda *data, **how: asked.append(how["formats"]) or opened(*data, **how))
     pictures.decode(encoded(GRADIENT, "PNG"))
     for name in ("postscript.png", "windows.eps", "modern.avif"):
         with pytest.raises(pictures.Undecodable):
@@ -78,9 +76,8 @@ def test_sizes_are_limited_kept_and_resized_by_the_rule():
     array = np.asarray(GRADIENT)
     assert pictures.resize_to(array, 32, 24) is array
     assert pictures.resize_to(array, 16, 12).shape == (12, 16, 3)
-    assert (
-        pictures.evaluation_size(640, 480, None) == pictures.evaluation_size(640, 480, "reference") == (640, 480)
-    )
+    for same in (None, "reference"):
+        assert pictures.evaluation_size(640, 480, same) == (640, 480)
     assert pictures.evaluation_size(640, 480, 512) == (683, 512)
     for wrong in (0, True, "half", 1.5):
         with pytest.raises(ValueError, match="must be None, 'reference' or the pixels"):

@@ -82,9 +82,8 @@ def test_paste_back_restores_surroundings_and_measures_its_seam():
     assert _seam(sent, answered, hard, np.ones((40, 40), bool)) > 0.5
     assert _seam(sent, answered, answered, np.ones((40, 40), bool)) == 0
     first, second = edit("grain:sigma=40+paste-back")[0], edit("paste-back+grain:sigma=40")[0]
-    assert difference(first, PICTURE, inside=False) == 0 < difference(second, PICTURE, inside=False), (
-        "in its order"
-    )
+    outside = [difference(picture, PICTURE, inside=False) for picture in (first, second)]
+    assert outside[0] == 0 < outside[1], "the stack has an order"
 
 
 def test_align_takes_off_the_cast_and_leaves_the_edit():
@@ -126,10 +125,8 @@ def test_merge_asks_once_for_all_additions():
     suite = suites.load("v1-mini")
     made = plan.make_plan(suite, ["identity"], stacks=["merge"])
     cycles = {chain.program.id: chain.program.cycle for chain in made.chains}
-    assert cycles["ball-chair-crossed"] == (
-        "add a red ball and add a chair on the left",
-        "remove the red ball and remove the chair",
-    )
+    there, back = "add a red ball and add a chair on the left", "remove the red ball and remove the chair"
+    assert cycles["ball-chair-crossed"] == (there, back)
     assert all(name.endswith(("nested", "crossed")) for name in cycles)
 
 

@@ -42,9 +42,8 @@ def test_a_killed_run_repeats_no_step_and_ends_identical(tmp_path):
 def test_a_larger_plan_extends_a_run_and_touches_no_done_chain(tmp_path):
     editor = Counting(tmp_path / "asked")
     generate(planned(editor, runs=1), tmp_path / "run")
-    before = {
-        path: path.stat().st_mtime_ns for path in (tmp_path / "run" / "chains").rglob("*") if path.is_file()
-    }
+    files = [path for path in (tmp_path / "run" / "chains").rglob("*") if path.is_file()]
+    before = {path: path.stat().st_mtime_ns for path in files}
     outcome = generate(planned(editor, runs=3), tmp_path / "run")
     assert (outcome.already, outcome.ends) == (4, {"complete": 8})
     assert {path: path.stat().st_mtime_ns for path in before} == before
@@ -123,9 +122,8 @@ def test_an_editor_that_varies_size_gets_its_answers_unchanged(tmp_path):
     made = planned(Scheduled(tmp_path / "asked"))
     generate(dataclasses.replace(made, chains=made.chains[:1]), tmp_path / "run")
     assert sizes[1:4] == [(48, 48), (96, 96), (48, 48)]
-    several, one = (
-        editors.choose(f"gemini:model=gemini-3-pro-image,resolution={each}") for each in ("1K/2K", "2K")
-    )
+    model = "gemini:model=gemini-3-pro-image,resolution="
+    several, one = (editors.choose(f"{model}{resolutions}") for resolutions in ("1K/2K", "2K"))
     assert (several.editor.varies_size, one.editor.varies_size) == (True, False)
 
 
@@ -151,9 +149,8 @@ def test_two_processes_given_the_same_run_share_its_chains(tmp_path):
 
 
 def test_a_degraded_picture_is_compared_with_the_clean_one(tmp_path):
-    suite = dataclasses.replace(
-        SUITE, sources=("painted-text~motion-blur",), programs=("restore-s1",), variants=()
-    )
+    damaged = {"sources": ("painted-text~motion-blur",), "programs": ("restore-s1",)}
+    suite = dataclasses.replace(SUITE, variants=(), **damaged)
     choice = choose(Counting(tmp_path / "asked"))
     [chain] = plan._variant_chains(suite, suite.variants[0], choice, 1, 1, True, b"")
     generate(plan.Plan(suite, (choice,), (chain,)), tmp_path / "run")
@@ -189,9 +186,8 @@ def test_no_call_is_made_from_a_source_whose_file_was_altered(tmp_path):
     mine = [each for each in more.chains if each.source == chain.source and each.run == 2]
     assert sorted(outcome.left) == sorted(each.id for each in mine)
     assert all("is not the picture its name says" in reason for reason in outcome.left.values())
-    assert len(editor.seeds()) - len(asked) == sum(chain.calls for chain in more.chains) // 2 - sum(
-        chain.calls for chain in mine
-    )
+    calls, left = (sum(chain.calls for chain in chains) for chains in (more.chains, mine))
+    assert len(editor.seeds()) - len(asked) == calls // 2 - left
 
 
 @dataclasses.dataclass(frozen=True)

@@ -30,9 +30,8 @@ def fill(run, steps=2):
     with store.ChainWriter.open(run, CHAIN) as writer:
         writer.begin(PICTURE)
         for number in range(1, steps + 1):
-            writer.append(
-                Step(number, number, 1, "Copy it.", "ok", 7), pictures.encode_png(PICTURE), PICTURE.size
-            )
+            step = Step(number, number, 1, "Copy it.", "ok", 7)
+            writer.append(step, pictures.encode_png(PICTURE), PICTURE.size)
     return run / "chains" / CHAIN.id
 
 

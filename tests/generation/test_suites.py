@@ -51,11 +51,8 @@ def test_verdict_costs_under_25_dollars_for_720_calls():
     suite = suites.load("verdict")
     made = plan.make_plan(suite, ["identity"])
     per_picture = Counter(chain.source.id for chain in made.chains)
-    assert (len(per_picture), set(per_picture.values()), sum(chain.calls for chain in made.chains)) == (
-        12,
-        {3},
-        720,
-    )
+    assert (len(per_picture), set(per_picture.values())) == (12, {3})
+    assert sum(chain.calls for chain in made.chains) == 720
     cheap = ("openai", "gemini", "bfl:model=flux-2-klein-9b", "qwen", "xai:model=grok-imagine-image")
     planned = plan.summary(plan.make_plan(suite, [*cheap, "seedream:model=seedream-5-0-flash-260915"]))
     assert [row["editor"] for row in planned if not 0 < row["dollars"] < 25] == []
@@ -133,9 +130,7 @@ LICENCES = {
 def test_v1_has_a_hundred_pictures_in_the_promised_shares():
     assert len(V1) == len({row.id for row in V1}) == len({row.cropped or row.sha256 for row in V1}) == 100
     kinds, origins = Counter(row.kind for row in V1), Counter(row.origin for row in V1)
-    assert kinds["face"] >= 30
-    assert kinds["object"] >= 30
-    assert kinds["scene"] >= 30
+    assert min(kinds["face"], kinds["object"], kinds["scene"]) >= 30
     assert kinds["texture"] >= 10
     assert min(origins["real"], origins["synthetic"]) >= 40
 

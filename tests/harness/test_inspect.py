@@ -37,12 +37,11 @@ def paint(tmp_path_factory):
 
 def bytes_of(run):
     """The bytes of every chain that is done, and its steps without what belongs to the moment."""
-    return {
-        chain.id: [
-            (step.status, store_reader.read_picture(chain, step)) for step in store_reader.read_steps(chain)
-        ]
-        for chain in store_reader.find_finished([run]).done.values()
-    }
+    found = {}
+    for chain in store_reader.find_finished([run]).done.values():
+        steps = store_reader.read_steps(chain)
+        found[chain.id] = [(step.status, store_reader.read_picture(chain, step)) for step in steps]
+    return found
 
 
 def test_the_numbers_are_those_of_score_and_report_to_the_last_bit(paint):
@@ -78,12 +77,8 @@ def test_the_log_holds_every_picture_as_it_was_received(paint):
     again = inspect_ai.log.read_eval_log(log.location, resolve_attachments=True)
     stored = bytes_of(folder / "run")
     for sample in again.samples:
-        images = [
-            part.image
-            for message in sample.messages
-            for part in message.content
-            if isinstance(part, ContentImage)
-        ]
+        parts = [part for message in sample.messages for part in message.content]
+        images = [part.image for part in parts if isinstance(part, ContentImage)]
         received = [base64.b64decode(image.partition(",")[2]) for image in images]
         assert received == [data for _, data in stored[sample.scores["rounds_kept"].metadata["chain"]]]
         assert len([event for event in sample.events if event.event == "model"]) == len(received) - 1
@@ -93,9 +88,8 @@ def test_every_editor_is_a_model_with_its_options():
     for name in [name for name in editors.names() if editors.trait(editors.load(name), "embedded") is True]:
         assert get_model(f"convergebench/{name}").api.choice.name == name
     assert get_model("convergebench/jpeg", quality=40).api.choice.label == "jpeg:quality=40"
-    assert (
-        get_model("convergebench/jpeg:quality=40", seed="fixed").api.choice.label == "jpeg:quality=40,seed=fixed"
-    )
+    both = get_model("convergebench/jpeg:quality=40", seed="fixed")
+    assert both.api.choice.label == "jpeg:quality=40,seed=fixed"
     with pytest.raises(UserError, match="no editor 'jpg'"):
         get_model("convergebench/jpg")
     with pytest.raises(UserError, match=r"GEMINI_API_KEY|convergebench\[gemini\]"):

@@ -33,9 +33,8 @@ def check(name: str, request: Request, seed: int | None) -> None:
 
 def whole(request: Request, seed: int | None) -> dict[str, Any]:
     """A request without what differs in each run: pictures, the seed, and the server's address."""
-    headers = {
-        name: request.headers[name].partition("; boundary")[0] for name in HEADERS if name in request.headers
-    }
+    sent = [name for name in HEADERS if name in request.headers]
+    headers = {name: request.headers[name].partition("; boundary")[0] for name in sent}
     if "form-data" in headers["content-type"]:
         parts = fields(request).items()
         body = {name: f"{kind} PICTURE" if is_png(data) else data.decode() for name, (kind, data) in parts}

@@ -13,9 +13,8 @@ HOSTED = "fal-ai/flux-kontext/dev"
 
 def shown(server: Server, data: bytes) -> Reply:
     server.kept = data  # type: ignore[attr-defined]
-    return told(
-        {"request_id": "r1", "status": "IN_QUEUE", "response_url": f"https://queue.fal.run/{HOSTED}/requests/r1"}
-    )
+    place = f"https://queue.fal.run/{HOSTED}/requests/r1"
+    return told({"request_id": "r1", "status": "IN_QUEUE", "response_url": place})
 
 
 def rest(server: Server, request: Request) -> Reply:

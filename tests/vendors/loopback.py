@@ -39,9 +39,8 @@ class Reply:
 
 
 def told(value: Any, status: int = 200, **headers: str) -> Reply:
-    return Reply(
-        status, json.dumps(value).encode(), headers={key.replace("_", "-"): text for key, text in headers.items()}
-    )
+    named = {key.replace("_", "-"): text for key, text in headers.items()}
+    return Reply(status, json.dumps(value).encode(), headers=named)
 
 
 class Server:

@@ -13,9 +13,8 @@ is_order, rest = is_post, delivery
 
 def answer(row: dict[str, object]) -> Reply:
     usage = {"generated_images": 1, "output_tokens": 4056, "total_tokens": 4056}
-    return told(
-        {"model": "seedream-4-0-250828", "created": 1, "data": [row], "usage": usage}, x_request_id="req-9"
-    )
+    about = {"model": "seedream-4-0-250828", "created": 1, "data": [row], "usage": usage}
+    return told(about, x_request_id="req-9")
 
 
 def shown(server: Server, data: bytes) -> Reply:
