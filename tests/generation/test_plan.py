@@ -1,8 +1,6 @@
 """What a run would do is known before it runs: which cases, and chains that mean the same anywhere."""
 
 import dataclasses
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -11,17 +9,6 @@ from convergebench.generation.loop import prepared_size
 from convergebench.generation.plan import case_of
 from convergebench.generation.records import Chain, Program, Source, UserError
 from counting import SUITE
-
-
-def test_the_same_words_give_the_same_chains_in_another_process():
-    code = (
-        "from convergebench.generation import plan, suites;"
-        "print(*[chain.id for chain in plan.make_plan(suites.load('smoke'), ['jpeg:quality=40', 'identity']).chains])"
-    )
-    here = [chain.id for chain in plan.make_plan(suites.load("smoke"), ["jpeg:quality=40", "identity"]).chains]
-    told = subprocess.check_output([sys.executable, "-c", code], text=True, env={"PYTHONHASHSEED": "1"})
-    assert told.split() == here
-    assert len(set(here)) == len(here) > 0
 
 
 def test_shards_share_every_chain_once_and_evenly():
