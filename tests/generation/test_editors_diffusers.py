@@ -23,23 +23,6 @@ slow = pytest.mark.slow
 HOUSE = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Every pipeline is built once, when a test first asks for it."""
-    made = {}
-
-    def folder(name):
-        import torch
-
-        if name not in made:
-            torch.manual_seed(0)
-            made[name] = tmp_path_factory.mktemp(name.replace("-", ""))
-            tiny_pipelines.write(name, made[name])
-        return made[name]
-
-    return folder
-
-
 # The sizes that each is stable at, and the size in which it answers a picture of 96x64.
 STABLE = {
     **dict.fromkeys(("flux2", "klein", "klein_kv"), ("megapixel", (96, 64))),
@@ -56,12 +39,16 @@ STABLE = {
 @pytest.mark.parametrize(
     "name", ["kontext", *(pytest.param(name, marks=slow) for name in STABLE if name != "kontext")]
 )
-def test_seeds_repeat_a_real_pipelines_chains_bit_for_bit(tmp_path, folder, name):
+def test_seeds_repeat_a_real_pipelines_chains_bit_for_bit(tmp_path, name):
+    import torch
+
+    torch.manual_seed(0)
+    tiny_pipelines.write(name, tmp_path / "weights")
     family, answered = STABLE[name]
     if name in ("kandinsky5", "chrono"):
         pytest.importorskip("ftfy", reason="these pipelines mend words with ftfy: pip install ftfy")
     dtype = "bfloat16" if name == "z_omni" else "float32"  # Z-Image Omni gives its pictures to the autoencoder so
-    spec = f"diffusers:model={folder(name)},dtype={dtype},steps=2,device=cpu"
+    spec = f"diffusers:model={tmp_path}/weights,dtype={dtype},steps=2,device=cpu"
     editor, stable = editors.choose(spec).editor, sizes.FAMILIES[family]
     assert editor.sizes() == stable
     rounds = 1 if answered[0] > 96 else 2
