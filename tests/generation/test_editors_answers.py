@@ -187,6 +187,15 @@ def test_a_picture_may_be_an_address_in_place_of_bytes(ask):
     assert (step.details["declared"], step.details["uncontrolled"]) == ("image/png", ["seed", "type"])
 
 
+def test_bfls_rewritten_prompt_and_cost_are_in_the_step(ask):
+    def play(server):
+        result = {"sample": f"{server.base}/delivery/0", "prompt": "A lush emerald door."}
+        return bfl.accepted(server, bfl.ended("Ready", DATA, result=result), cost=6.0)
+
+    step = ask(bfl, play)
+    assert (step.status, step.cost, step.details["revised_prompt"]) == ("ok", 0.06, "A lush emerald door.")
+
+
 def test_a_broken_request_at_fal_is_ordered_again_for_free(ask):
     servers = []
     broken = result(fal, result=told({"detail": "runner lost", "error_type": "runner_disconnected"}, 500))

@@ -10,7 +10,7 @@ from convergebench.generation.editors.openai import Editor
 from convergebench.generation.plan import Plan, check_max_cost
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import image_servers, models, sizes
-from vendors import bfl, chains
+from vendors import chains
 from vendors.image_server import MODEL, ImageServer
 from vendors.loopback import picture, serving
 from verbs import invoke
@@ -118,20 +118,6 @@ def test_free_sizes_are_within_the_vendors_limits():
         assert width % 16 == height % 16 == 0
         assert 1 / 3 <= width / height <= 3
         assert 655_360 <= width * height <= 3840 * 2160
-
-
-def test_bfls_rewritten_prompt_and_cost_are_in_the_step(tmp_path, monkeypatch):
-    def vendor(server, request):
-        if request.method == "POST":
-            return bfl.told({"id": "1", "polling_url": f"{server.base}/v1/get_result?id=1", "cost": 6.0})
-        if request.path.startswith("/delivery"):
-            return bfl.Reply(body=picture((96, 64)), type="image/png")
-        result = {"sample": f"{server.base}/delivery/1", "prompt": "A lush emerald door."}
-        return bfl.told({"id": "1", "status": "Ready", "result": result})
-
-    [step, *_], _ = chains.asked(tmp_path, monkeypatch, bfl, vendor)
-    assert (step.status, step.cost) == ("ok", 0.06)
-    assert step.details["revised_prompt"] == "A lush emerald door."
 
 
 SIZE = (96, 64)

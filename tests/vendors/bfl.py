@@ -18,10 +18,11 @@ def ended(status: str, data: bytes = b"", **more: Any) -> Order:
     return status, data, more
 
 
-def accepted(server: Server, order: Order) -> Reply:
+def accepted(server: Server, order: Order, **more: Any) -> Reply:
     server.orders = [*getattr(server, "orders", []), order]  # type: ignore[attr-defined]
     number = len(server.orders) - 1  # type: ignore[attr-defined]
-    return told({"id": f"task-{number}", "polling_url": f"{server.base}/v1/get_result?id=task-{number}"})
+    place = f"{server.base}/v1/get_result?id=task-{number}"
+    return told({"id": f"task-{number}", "polling_url": place, **more})
 
 
 def shown(server: Server, data: bytes) -> Reply:
