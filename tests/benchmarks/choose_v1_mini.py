@@ -24,6 +24,7 @@ SHARES = {"face": 4, "object": 4, "scene": 3, "texture": 1}
 REAL = 6
 MOST_UNFIT = 3  # a picture that few programs suit would stand for few
 ROUNDS = 5
+REPLICA = "Produce an exact replica of the provided image, with no alterations."
 SIDE = 256
 
 
@@ -32,9 +33,7 @@ def kept(start: Image.Image, spec: str) -> list[float]:
     editor = editors.choose(spec).editor
     first, picture, values = numpy.asarray(start, float), start, []
     for seed in range(ROUNDS):
-        answer = editor.edit(
-            picture, "Produce an exact replica of the provided image, with no alterations.", seed
-        )
+        answer = editor.edit(picture, REPLICA, seed)
         picture = prepare(pictures.decode(answer.data), SIDE)
         if picture.size != start.size:
             picture = picture.resize(start.size)
@@ -61,11 +60,10 @@ def choose(ids: list[str], values: numpy.ndarray) -> list[int]:
     for _ in range(40):
         chosen: list[int] = []
         while not chosen or real[chosen].sum() != REAL:
-            parts = [
-                chance.choice(numpy.flatnonzero((kinds == kind) & ready), n, replace=False)
-                for kind, n in SHARES.items()
-            ]
-            chosen = [int(index) for index in numpy.concatenate(parts)]
+            chosen = []
+            for kind, count in SHARES.items():
+                fit = numpy.flatnonzero((kinds == kind) & ready)
+                chosen += chance.choice(fit, count, replace=False).tolist()
         smallest, better = distance(values, chosen), True
         while better:
             better = False

@@ -12,14 +12,8 @@ from itertools import combinations
 import numpy as np
 
 EDITORS, TRIALS = 8, 400
-DESIGNS = {  # pictures, programs a picture, rounds: 720 calls each, two a round
-    "12 x 3 x 10": (12, 3, 10),
-    "18 x 2 x 10": (18, 2, 10),
-    "36 x 1 x 10": (36, 1, 10),
-    "12 x 6 x 5": (12, 6, 5),
-    "12 x 2 x 15": (12, 2, 15),
-    "6 x 6 x 10": (6, 6, 10),
-}
+# Pictures, programs a picture, rounds: 720 calls each, two a round.
+DESIGNS = ((12, 3, 10), (18, 2, 10), (36, 1, 10), (12, 6, 5), (12, 2, 15), (6, 6, 10))
 SPREADS = {
     "level 6, spread 25%": (6.0, 0.25),
     "level 6, spread 50%": (6.0, 0.5),
@@ -55,13 +49,10 @@ def agreement(level: float, spread: float, design: tuple[int, int, int]) -> tupl
 def main() -> None:
     print("| pictures x programs x rounds | " + " | ".join(SPREADS) + " |")
     print("|---|" + "---|" * len(SPREADS))
-    for name, design in DESIGNS.items():
+    for design in DESIGNS:
         cells = [agreement(level, spread, design) for level, spread in SPREADS.values()]
-        print(
-            f"| {name} | "
-            + " | ".join(f"{best:.0%}, {order:.0%}, {pairs:.0%}" for best, order, pairs in cells)
-            + " |"
-        )
+        shares = [", ".join(f"{share:.0%}" for share in cell) for cell in cells]
+        print(f"| {' x '.join(map(str, design))} | {' | '.join(shares)} |")
 
 
 if __name__ == "__main__":

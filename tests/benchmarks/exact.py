@@ -1,7 +1,7 @@
 """How often the rules for any picture agree with the truth of drawn scenes; writes docs/exact.md's table.
 
 PYTHONPATH=tests python -m benchmarks.exact [--scenes 3] [--write]
-PYTHONPATH=tests python -m benchmarks.exact --rounds 10 [--side 512]
+PYTHONPATH=tests python -m benchmarks.exact --rounds 10
 
 Seven behaviours, whose truth is known, do twenty edits and take them back, under six kinds of wear. Every picture is
 256 pixels wide and has been worn four times before. The rules see the pictures alone; the truth is drawn from the data.
@@ -12,7 +12,6 @@ round, forward and back.
 
 import argparse
 import io
-import re
 from collections import defaultdict
 from functools import partial
 from pathlib import Path
@@ -29,6 +28,7 @@ from convergebench.metric_modules.edit_applied import measure as rules
 from convergebench.metric_modules.exact import measure as truth
 from convergebench.metric_modules.halflife.causes import PART
 from PIL import Image
+from simulations.write import put
 
 from .policies import lossy
 
@@ -94,16 +94,12 @@ def claims(edit, states, there, back):
     yield "one area lost: more than 0.3% is not as before", back["damage"] >= PART.limit, lost > LOST
 
 
-def passed(picture, seed):
-    return Image.fromarray(lossy.passed(np.asarray(picture), seed))
-
-
-def by_round(wear, side, rounds):
+def by_round(wear, rounds):
     """In how many of the twenty operations the right answer, worn again and again, counts as asked."""
     right = np.zeros((2, rounds), int)
     for place, name in enumerate(OPERATIONS):
         edit = make_edit(make_scene(1, place % 9), name)
-        picture = draw_scene(edit.before, side)
+        picture = draw_scene(edit.before, 512)
         reference, scenes = truth.prepare(np.asarray(picture)), (edit.before, edit.after, edit.before)
         for number in range(rounds):
             reduced = [truth.reduce(np.asarray(picture))]
@@ -121,14 +117,12 @@ def main():
     parser.add_argument("--scenes", type=int, default=3)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--rounds", type=int)
-    parser.add_argument("--side", type=int, default=512)
     options = parser.parse_args()
     if options.rounds:
-        wears = {name: partial(worn, name) for name in ("jpeg:quality=75", "noise", "blur")} | {
-            "autoencoder": passed
-        }
+        wears = {name: partial(worn, name) for name in ("jpeg:quality=75", "noise", "blur")}
+        wears["autoencoder"] = lambda picture, seed: Image.fromarray(lossy.passed(np.asarray(picture), seed))
         for name, wear in wears.items():
-            print(name, *by_round(wear, options.side, options.rounds), flush=True)
+            print(name, *by_round(wear, options.rounds), flush=True)
         return
     scorers = [rules.Scorer("cpu", "", {}), truth]
     tiles = damage.Scorer("cpu", "float32", {})
@@ -143,26 +137,16 @@ def main():
                         for key in ((rule, wear), (rule, "all"), (rule, name)):
                             counts[key][0 if is_true else 2] += bool(says)
                             counts[key][1 if is_true else 3] += 1
-        print(
-            wear,
-            steps,
-            *(f"{key}: {value}" for key, value in counts.items() if wear in key),
-            sep="\n",
-            flush=True,
-        )
-    table = [
-        f"{steps} steps.\n",
-        "| rule, and what it should tell | wear or answers | holds, if true | holds, if false |",
-        "| --- | --- | --- | --- |",
-    ]
+        print(wear, f"{steps} steps", flush=True)
+    head = "| rule, and what it should tell | wear or answers | holds, if true | holds, if false |"
+    table = [f"{steps} steps.\n", head, "| --- | --- | --- | --- |"]
     for (rule, under), (yes, true, false_yes, false) in counts.items():
         shares = [f"{part / all:.1%} of {all}" if all else "–" for part, all in ((yes, true), (false_yes, false))]
         table.append(f"| {rule} | {under} | {' | '.join(shares)} |")
     text = "\n".join(table)
     print(text)
     if options.write:
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(re.sub(r"(?<=<!-- rates -->\n).*(?=\n<!-- end -->)", lambda _: text, page, flags=re.S))
+        PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), "rates", text))
 
 
 if __name__ == "__main__":

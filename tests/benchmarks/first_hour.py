@@ -27,60 +27,52 @@ READ = """import sys, datasets
 rows = datasets.load_dataset("anna/bench", "scores", split="test", revision=sys.argv[1])
 print(sys.argv[1], sorted(set(rows["editor"])), rows.num_rows, "scores")
 """
+PUBLISH = "convergebench publish dataset bench/smoke/convergebench --repo anna/bench"
+STAGES = {  # what is reached by which commands, each in its folder; the user is called as the folder is
+    "(a) the demo's page": [(".", f"git clone -q {HOUSE} clone"), ("clone", "make demo")],
+    "(b) the numbers of one's own function": [
+        ("anna", "convergebench run --editor ./anna.py:edit,name=anna --suite smoke")
+    ],
+    "(c) a published version that load_dataset reads by its tag": [
+        ("anna", f"{PUBLISH} --tag v1.0.0"), ("anna", "python read.py v1.0.0"),
+    ],
+    "(d) the editor of another user, proposed for that version": [
+        ("ben", "convergebench run --editor ./ben.py:edit,name=ben --suite smoke"),
+        ("ben", f"{PUBLISH} --add"), ("ben", "python read.py refs/pr/1"),
+    ],
+}  # fmt: skip
 
 
-class Hour:
-    """Gives commands, and keeps how long they took."""
-
-    def __init__(self, folder: Path, hub: HubServer):
-        self.folder, self.hub = folder, hub
-        self.seconds, self.given = 0.0, 0
-
-    def give(self, command: str, place: str = ".") -> str:
-        """Give a command in a folder; the user is called as the folder is."""
-        client = {"HF_ENDPOINT": self.hub.url, "HF_TOKEN": self.hub.token_of(place), "HF_HUB_DISABLE_XET": "1"}
-        caches = {"HF_HOME": str(self.folder / "home" / place), "CONVERGEBENCH_CACHE": str(self.folder / "cache")}
-        path = f"{self.folder / 'clone/.venv/bin'}:{os.environ['PATH']}"  # as an activated environment has it
-        environment = {**os.environ, **client, **caches, "PATH": path}
-        for name in ("VIRTUAL_ENV", "PYTHONPATH"):
-            environment.pop(name, None)
-        (self.folder / place).mkdir(exist_ok=True)
-        started = time.perf_counter()
-        done = subprocess.run(command, shell=True, cwd=self.folder / place, env=environment, text=True,  # noqa: S602
-                              capture_output=True, check=False)  # fmt: skip
-        taken = time.perf_counter() - started
-        if done.returncode:
-            raise SystemExit(f"$ {command}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
-        self.seconds, self.given = self.seconds + taken, self.given + 1
-        print(f"{taken:8.1f} s  $ {command}", flush=True)
-        return done.stdout
-
-    def reached(self, what: str) -> None:
-        print(f"{self.seconds:8.1f} s, {self.given} commands: {what}\n", flush=True)
+def give(command: str, user: str, folder: Path, hub: HubServer) -> float:
+    """The seconds of a command; what it says is printed if it publishes or reads."""
+    client = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token_of(user), "HF_HUB_DISABLE_XET": "1"}
+    caches = {"HF_HOME": str(folder / "home" / user), "CONVERGEBENCH_CACHE": str(folder / "cache")}
+    path = f"{folder / 'clone/.venv/bin'}:{os.environ['PATH']}"  # as an activated environment has it
+    environment = {**os.environ, **client, **caches, "PATH": path}
+    for name in ("VIRTUAL_ENV", "PYTHONPATH"):
+        environment.pop(name, None)
+    started = time.perf_counter()
+    done = subprocess.run(command, shell=True, cwd=folder / user, env=environment, text=True,  # noqa: S602
+                          capture_output=True, check=False)  # fmt: skip
+    seconds = time.perf_counter() - started
+    if done.returncode:
+        raise SystemExit(f"$ {command}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+    print(f"{seconds:8.1f} s  $ {command}", flush=True)
+    if "read.py" in command or "--add" in command:
+        print(done.stdout)
+    return seconds
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, HubServer(Path(temporary) / "hub") as hub:
-        folder = Path(temporary)
-        hour = Hour(folder, hub)
-        hour.give(f"git clone -q {HOUSE} clone")
-        hour.give("make demo", "clone")
-        assert (folder / "clone/report/index.html").exists()
-        hour.reached("(a) the demo's page")
+        folder, seconds = Path(temporary), []
         for user, strength in (("anna", 1.02), ("ben", 0.97)):
-            (folder / user).mkdir(exist_ok=True)
+            (folder / user).mkdir()
             (folder / user / f"{user}.py").write_text(MINE.format(strength))
             (folder / user / "read.py").write_text(READ)
-        hour.give("convergebench run --editor ./anna.py:edit,name=anna --suite smoke", "anna")
-        hour.reached("(b) the numbers of one's own function")
-        publish = "convergebench publish dataset bench/smoke/convergebench --repo anna/bench"
-        hour.give(f"{publish} --tag v1.0.0", "anna")
-        print(hour.give("python read.py v1.0.0", "anna"))
-        hour.reached("(c) a published version that load_dataset reads by its tag")
-        hour.give("convergebench run --editor ./ben.py:edit,name=ben --suite smoke", "ben")
-        print(hour.give(f"{publish} --add", "ben"))
-        print(hour.give("python read.py refs/pr/1", "ben"))
-        hour.reached("(d) the editor of another user, proposed for that version")
+        for reached, commands in STAGES.items():
+            seconds += [give(command, user, folder, hub) for user, command in commands]
+            print(f"{sum(seconds):8.1f} s, {len(seconds)} commands: {reached}\n", flush=True)
 
 
 if __name__ == "__main__":

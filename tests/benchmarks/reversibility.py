@@ -7,7 +7,6 @@ their light or on their colour. What of the pattern is still there says what cou
 """
 
 import sys
-from collections import Counter
 from pathlib import Path
 
 import cv2
@@ -64,30 +63,21 @@ def probed(instruction):
         return "invents information"
     if np.mean(light < 0.25) > 0.5:
         return "destroys information"
-    return (
-        "clear"
-        if min(np.mean(light > 0.5), np.mean(colour > 0.5)) > 0.5 and np.median(light) > 0.9
-        else "partial"
-    )
+    is_left = min(np.mean(light > 0.5), np.mean(colour > 0.5)) > 0.5
+    return "clear" if is_left and np.median(light) > 0.9 else "partial"
 
 
-def compare():
-    shown = [program for program in programs.load().values() if program.category != "out and back"]
+def page():
     rows = []
-    for program in shown:
-        words, probe = classify(program.cycle, program.closes)[0], probed(program.cycle[0])
-        rows.append((program, words, probe, words if probe in (words, UNSURE) else UNSURE))
-    return rows
-
-
-def page(rows):
+    for program in programs.load().values():
+        if program.category != "out and back":
+            words, probe = classify(program.cycle, program.closes)[0], probed(program.cycle[0])
+            rows.append((program, words, probe, words if probe in (words, UNSURE) else UNSURE))
     lines = ["| of the programs that people classed | agree | another class | unsure |", "|---|--:|--:|--:|"]
     for name, place in (("rules over words", 1), ("probe", 2), ("both together", 3)):
-        counts = Counter(
-            "agree" if row[place] == row[0].reversibility else UNSURE if row[place] == UNSURE else "other"
-            for row in rows
-        )
-        lines.append(f"| {name}, {len(rows)} | {counts['agree']} | {counts['other']} | {counts[UNSURE]} |")
+        agree = sum(row[place] == row[0].reversibility for row in rows)
+        unsure = sum(row[place] == UNSURE for row in rows)
+        lines.append(f"| {name}, {len(rows)} | {agree} | {len(rows) - agree - unsure} | {unsure} |")
     lines += ["", "| program | people | words | probe |", "|---|---|---|---|"]
     for program, words, probe, _ in rows:
         if {words, probe} != {program.reversibility}:
@@ -96,7 +86,7 @@ def page(rows):
 
 
 if __name__ == "__main__":
-    made = page(compare())
+    made = page()
     print(made)
     if "--write" in sys.argv:
         text = PAGE.read_text()

@@ -25,11 +25,8 @@ from scored import encoded
 from space_server import serving
 from timing import resident, watched_memory
 
-POSTS, RETURNS, SIDE = (
-    12,
-    24,
-    900,
-)  # a picture of noise of this side has 2.4 MB: 81 MB in base64 with the original
+POSTS, RETURNS = 12, 24
+SIDE = 900  # a picture of noise of this side has 2.4 MB: 81 MB in base64 with the original
 LYING, LYING_MB, BYSTANDER = 14, 60, 10.0  # posts of so many MB that declare 5 bytes, and seconds
 MOST_MEMORY, MEMORY_AFTER, LONGEST_WAIT = 900, 500, 300  # MB, MB and seconds
 
@@ -101,13 +98,10 @@ def main():
         root = Path(name)
         temporary = root / "tmp"
         temporary.mkdir()
-        folder = small_dataset.write(root / "convergebench")
         # As on the Hub, where the Space has neither torch nor the weights of LPIPS.
         env = {"TMPDIR": str(temporary), "XDG_CACHE_HOME": str(root / "no-weights")}
-        with (
-            serving(folder, root / "cache", env=env, wait=120) as server,
-            watched_memory(server.process) as most,
-        ):
+        run = serving(small_dataset.write(root / "convergebench"), root / "cache", env=env, wait=120)
+        with run as server, watched_memory(server.process) as most:
             print(f"memory at the start: {resident(server.process):.0f} MB", flush=True)
             begun = time.monotonic()
             answered = large_posts(server)
@@ -122,20 +116,13 @@ def main():
             while resident(server.process) >= MEMORY_AFTER and time.monotonic() < ended + LONGEST_WAIT:
                 time.sleep(1)
             after = resident(server.process)
-            print(
-                f"most memory: {most():.0f} MB; {time.monotonic() - ended:.0f} s after the last request {after:.0f} MB"
-            )
+            seconds = time.monotonic() - ended
+            print(f"most memory: {most():.0f} MB; {seconds:.0f} s after the last request {after:.0f} MB")
             leftovers = [path.name for path in (*temporary.rglob("*"), *(root / "cache" / "uploads").rglob("*"))
-                    if path.is_file()]  # fmt: skip
+                         if path.is_file()]  # fmt: skip
             print(f"files left behind: {len(leftovers)} {leftovers[:3]}")
-    if (
-        answered < POSTS
-        or most() >= MOST_MEMORY
-        or after >= MEMORY_AFTER
-        or leftovers
-        or max(waited, beside) > BYSTANDER
-    ):
-        sys.exit(1)
+    is_small = most() < MOST_MEMORY and after < MEMORY_AFTER
+    sys.exit(answered < POSTS or not is_small or bool(leftovers) or max(waited, beside) > BYSTANDER)
 
 
 if __name__ == "__main__":

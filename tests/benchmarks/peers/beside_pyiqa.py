@@ -31,9 +31,7 @@ from skimage import data  # noqa: E402
 
 CREATE = measure._create
 CLOSE = 1e-4  # relative
-CROPS = (
-    2  # of a picture, in the place of the 20 and 50 that MANIQA and TReS take: a minute of processor otherwise
-)
+CROPS = 2  # of a picture, not the 20 and 50 that MANIQA and TReS take: a minute of processor otherwise
 SIDE = 232  # pixels, a little more than the networks' windows
 
 

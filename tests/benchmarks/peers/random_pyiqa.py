@@ -26,10 +26,8 @@ def declare_operators() -> torch.library.Library:
         with contextlib.suppress(RuntimeError):
             library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     with contextlib.suppress(RuntimeError):
-        library.define(
-            "roi_pool(Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width)"
-            " -> (Tensor, Tensor)"
-        )
+        arguments = "Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width"
+        library.define(f"roi_pool({arguments}) -> (Tensor, Tensor)")
         library.impl("roi_pool", roi_pool, "CPU")
     import torchvision.extension
 
@@ -95,19 +93,15 @@ def small_language_model(module: Any) -> list[Any]:
 
     inside = importlib.import_module("pyiqa.archs.q_align.modeling_mplug_owl2")
     eye = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    visual = {
-        "visual_model": inside.MplugOwlVisionConfig(**eye, image_size=448, patch_size=56).to_dict(),
-        "visual_abstractor": inside.MplugOwlVisualAbstractorConfig(
-            **eye, encoder_hidden_size=32, num_learnable_queries=4, grid_size=8
-        ).to_dict(),
-    }
+    model = inside.MplugOwlVisionConfig(**eye, image_size=448, patch_size=56)
+    sizes = {"encoder_hidden_size": 32, "num_learnable_queries": 4, "grid_size": 8}
+    abstractor = inside.MplugOwlVisualAbstractorConfig(**eye, **sizes)
+    visual = {"visual_model": model.to_dict(), "visual_abstractor": abstractor.to_dict()}
 
     def words(text: Any) -> Any:
-        lists = [
-            [3 + sum(map(ord, word)) % 250 for word in one.split()]
-            for one in ([text] if isinstance(text, str) else text)
-        ]
-        return SimpleNamespace(input_ids=lists[0]) if isinstance(text, str) else {"input_ids": lists}
+        if isinstance(text, str):
+            return SimpleNamespace(input_ids=[3 + sum(map(ord, word)) % 250 for word in text.split()])
+        return {"input_ids": [words(one).input_ids for one in text]}
 
     words.bos_token_id = 1  # type: ignore[attr-defined]
 
@@ -120,9 +114,9 @@ def small_language_model(module: Any) -> list[Any]:
                 tensor.normal_(0, 0.4)
         return network.half().eval()
 
-    abstractor = inside.MplugOwlVisualAbstractorModel
-    if not hasattr(abstractor, "invert_attention_mask"):  # gone from transformers 5.23; pyiqa 0.1.16 asks for it
-        abstractor.invert_attention_mask = lambda self, mask: (1 - mask[:, None, None].to(self.dtype)) * -65504
+    owl = inside.MplugOwlVisualAbstractorModel
+    if not hasattr(owl, "invert_attention_mask"):  # gone from transformers 5.23; pyiqa 0.1.16 asks for it
+        owl.invert_attention_mask = lambda self, mask: (1 - mask[:, None, None].to(self.dtype)) * -65504
     eyes = CLIPImageProcessor(size={"shortest_edge": 448}, crop_size={"height": 448, "width": 448})
     return [
         mock.patch.object(module.MPLUGOwl2LlamaForCausalLM, "from_pretrained", made),
@@ -142,25 +136,24 @@ def nothing_downloaded(name: str) -> Iterator[None]:
     sys.modules.setdefault("pkg_resources", SimpleNamespace(packaging=packaging))  # type: ignore[arg-type]
     module = importlib.import_module(f"pyiqa.archs.{MODULES.get(name, name)}_arch")
     create = timm.create_model
+
+    def create_undrawn(*given: Any, **more: Any) -> Any:
+        return create(*given, **{**more, "pretrained": False})
+
     prompts = torch.nn.functional.normalize(torch.randn(14, 1024), dim=-1)
     loaded = {"liqe": torch.randn(495, 512), "qualiclip": {"prompts_features": prompts}}
     patches = [
-        mock.patch.object(
-            timm, "create_model", lambda *given, **more: create(*given, **{**more, "pretrained": False})
-        ),
+        mock.patch.object(timm, "create_model", create_undrawn),
         mock.patch.object(torch.hub, "load_state_dict_from_url", return_value={}),
         mock.patch.object(torchvision.models._api, "load_state_dict_from_url", return_value={}),
         mock.patch.object(torch.nn.Module, "load_state_dict", return_value=None),
         mock.patch.object(torch.jit, "load", return_value=torch.nn.Linear(4096, 1)),
         mock.patch.object(torch, "save", return_value=None),
         mock.patch.object(torch, "load", return_value=loaded.get(name)),
+        mock.patch.object(scipy.io, "loadmat", return_value=parameters()),
     ]
-    patches.append(mock.patch.object(scipy.io, "loadmat", return_value=parameters()))
-    made_up = {
-        "load_pretrained_network": lambda *given, **more: None,
-        "load_file_from_url": lambda *given, **more: "",
-        "load": random_clip,
-    }
+    made_up = {name: lambda *given, **more: "" for name in ("load_pretrained_network", "load_file_from_url")}
+    made_up["load"] = random_clip
     for place in {module, importlib.import_module("pyiqa.archs.niqe_arch")}:
         patches += [mock.patch.object(place, key, value) for key, value in made_up.items() if hasattr(place, key)]
     if name == "qalign":

@@ -36,34 +36,21 @@ def last_errors(dataset: Path) -> dict[tuple[str, str], float]:
     return {key: mean(values) for key, values in errors.items()}
 
 
-def lines(dataset: Path, report: Path) -> list[str]:
+def print_lines(dataset: Path, report: Path) -> None:
     errors, tables = last_errors(dataset), json.loads((report / "tables.json").read_text())
-    found = []
     for row in tables["policies"]["rows"]:
         if row["by"] != "all tests":
             continue
-        low, high = row["gained_low"], row["gained_high"]
         editor, policy = row["editor"], row["policy"]
-        cells = [
-            NAMES.get(editor, f"`{editor}`"),
-            f"`{policy}`",
-            f"{row['alone']:.2f}",
-            f"{row['gained']:+.2f} [{low:+.2f}, {high:+.2f}]",
-            f"{row['p_value']:.3f}" if row["p_value"] is not None else "",
-            f"{errors[editor, '']:.1f} to {errors[editor, policy]:.1f}",
-            "" if row["seam"] is None else f"{row['seam']:.3f}",
-            str(row["cases"]),
-        ]
-        found.append(f"| {' | '.join(cells)} |")
-    return found
-
-
-def main(pairs: list[str]) -> None:
-    print("| editor | policy | rounds alone, of 4 | rounds gained | p | RMSE after 4 rounds | seam | tests |")
-    print("|---|---|--:|---|--:|---|--:|--:|")
-    for pair in pairs:
-        print("\n".join(lines(*map(Path, pair.split("=")))))
+        p, seam = ("" if row[name] is None else f"{row[name]:.3f}" for name in ("p_value", "seam"))
+        gained = "{gained:+.2f} [{gained_low:+.2f}, {gained_high:+.2f}]".format_map(row)
+        rmse = f"{errors[editor, '']:.1f} to {errors[editor, policy]:.1f}"
+        cells = [NAMES.get(editor, f"`{editor}`"), f"`{policy}`", f"{row['alone']:.2f}", gained, p, rmse, seam]
+        print(f"| {' | '.join(cells)} | {row['cases']} |")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    print("| editor | policy | rounds alone, of 4 | rounds gained | p | RMSE after 4 rounds | seam | tests |")
+    print("|---|---|--:|---|--:|---|--:|--:|")
+    for pair in sys.argv[1:]:
+        print_lines(*map(Path, pair.split("=")))

@@ -24,38 +24,22 @@ PATHS = {
     "imagenhub": "a clone of ChromAIca/ChromAIca.github.io: the pictures for --viescore",
     "reed-vae": reed_vae.WHAT,
 }
-ABOUT = """# The referee's bench
-
-Numbers that others published, compared with our metrics on the same pictures. `make referee` writes this page from
-clones of public repositories that you name:
-
-```text
-make referee VIESCORE=PATH IMAGENHUB=PATH REED_VAE=PATH
-```
-
-Only figures from these repositories are stored here. If any picture is shifted by one pixel the comparison fails:
-published values no longer match, and for pictures without published values the sums of PSNR in
-`tests/benchmarks/referee/frozen.json` no longer match. `tests/whole/test_referee.py` tries this on small stand-ins with
-the same layouts."""
+PAGE = HOUSE / "docs" / "referee.md"
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="make referee", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = argparse.ArgumentParser(prog="make referee", description=__doc__.partition("\n")[0])
     for name, what in PATHS.items():
         variable = name.upper().replace("-", "_")
-        parser.add_argument(
-            f"--{name}", type=Path, default=os.environ.get(variable) or None, help=f"{what}; or {variable}"
-        )
-    parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "referee.md")
+        default = os.environ.get(variable) or None
+        parser.add_argument(f"--{name}", type=Path, default=default, help=f"{what}; or {variable}")
+    parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--frozen", type=Path, default=FROZEN, help="sums that must come out again")
     parser.add_argument("--freeze", action="store_true", help="write the sums of this run there")
     given = parser.parse_args(words)
-    if missing := [
-        path for path in (getattr(given, name.replace("-", "_")) for name in PATHS) if path and not path.is_dir()
-    ]:
-        parser.error(f"there is no folder {missing[0]}")
+    for path in (given.viescore, given.imagenhub, given.reed_vae):
+        if path and not path.is_dir():
+            parser.error(f"there is no folder {path}")
     sections = compare(given, Measuring())
     frozen = json.loads(given.frozen.read_text()) if given.frozen.is_file() else {}
     if given.freeze:
@@ -65,7 +49,8 @@ def main(words: list[str] | None = None) -> int:
         section.compare_with(frozen)
     held = all(section.holds for section in sections)
     today = datetime.now(UTC).date().isoformat()
-    parts = [ABOUT, f"Compared on {today}.", *(section.markdown() for section in sections)]
+    about = PAGE.read_text().partition("\n\nCompared on ")[0]  # written by hand
+    parts = [about, f"Compared on {today}.", *(section.markdown() for section in sections)]
     given.out.write_text("\n\n".join(parts) + "\n")
     for section in sections:
         for claim in section.claims:

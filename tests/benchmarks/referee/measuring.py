@@ -14,22 +14,25 @@ from convergebench.metric_modules.ssim import measure as ssim
 Distances = dict[str, float]
 
 
+_pairs: dict[tuple[bool, str, str], Distances] = {}
+
+
 class Measuring:
-    """Measures pairs of files; pairs of the same bytes are measured once."""
+    """Measures pairs of files; pairs of the same bytes are measured once in a process."""
 
     def __init__(self, with_lpips: bool = True):
-        self.pairs: dict[str, Distances] = {}
         self.featured: tuple[Path | None, Any] = (None, None)  # the last reference and its features in LPIPS
         self.model = load_lpips() if with_lpips else None
 
     def distances(self, reference: Path, prediction: Path) -> Distances:
-        key = f"{digest(reference)} {digest(prediction)}"
-        if key not in self.pairs:
-            self.pairs[key] = self.measure(reference, prediction)
-        return self.pairs[key]
+        key = self.model is None, digest(reference), digest(prediction)
+        if key not in _pairs:
+            _pairs[key] = self.measure(reference, prediction)
+        return _pairs[key]
 
     def measure(self, reference: Path, prediction: Path) -> Distances:
-        original, answer = picture(reference), fitted(prediction, reference)
+        original = picture(reference)
+        answer = resize_to(picture(prediction), *original.shape[1::-1])  # by one Lanczos resize
         distances = psnr.psnr_and_rmse(original, answer)
         distances |= {"ssim": ssim.ssim(ssim.reference(original, "gaussian"), answer)}
         if self.model is not None:
@@ -42,12 +45,6 @@ class Measuring:
             worst = damage.compare(self.model, damage.prepare(self.model, original), answer)[0]
             distances |= distance | {"damage": worst}
         return distances
-
-
-def fitted(prediction: Path, reference: Path) -> np.ndarray:
-    """The prediction, brought to the reference's size by one Lanczos resize."""
-    height, width = picture(reference).shape[:2]
-    return resize_to(picture(prediction), width, height)
 
 
 def load_lpips():

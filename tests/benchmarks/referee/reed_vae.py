@@ -1,6 +1,7 @@
 """REED-VAE's frames: two photographs through two autoencoders, again and again; whose picture lasts longer?"""
 
 import re
+from itertools import product
 from pathlib import Path
 
 from convergebench.metric_modules.halflife.outcomes import QUALITIES, Outcome, convergence
@@ -25,17 +26,14 @@ def run(path: Path, measuring: Measuring) -> Section:
     root = path / "static" / "images" / "steps"
     chains = find_chains(root if root.is_dir() else path)
     photographs = sorted({photograph for photograph, _ in chains})
-    if len(photographs) < 2 or any(
-        (photograph, coder) not in chains for photograph in photographs for coder in CODERS
-    ):
+    if len(photographs) < 2 or {*product(photographs, CODERS)} - {*chains}:
         section.claims.append(Claim(f"{path.name} holds both autoencoders' frames of two photographs", False))
         return section
     rounds = range(1, min(max(frames) for frames in chains.values()) + 1)
     rows = []
     for coder, name in CODERS.items():
-        shared, own = (
-            [outcome(chains, each, coder, rounds, measuring, way) for each in photographs] for way in (1, 0)
-        )
+        shared = [outcome(chains, each, coder, rounds, measuring, "vanilla") for each in photographs]
+        own = [outcome(chains, each, coder, rounds, measuring, coder) for each in photographs]
         text = summarise(shared, rounds, photographs)["half_life_text"]
         words = f"the half-life of {name} is {EXPECTED[coder]} of {len(rounds)} rounds (here {text})"
         section.claims.append(Claim(words, text == EXPECTED[coder]))
@@ -43,9 +41,11 @@ def run(path: Path, measuring: Measuring) -> Section:
         rows.append([name, text, *each_shared, summarise(own, rounds, photographs)["half_life_text"], *each_own])
     head = ["autoencoder", "half-life", "each photograph", "against its own step 0", "each photograph"]
     section.text.append(table(head, rows))
+    starts = [[chains[photograph, coder][0] for coder in CODERS] for photograph in photographs]
+    apart = [measuring.distances(*frames)["rmse"] for frames in starts]
     section.text.append(
         f"Photographs: {', '.join(photographs)}. The encodings of one photograph differ by an RMSE of "
-        + " and ".join(f"{first_frames_apart(chains, each, measuring):.1f}" for each in photographs)
+        + " and ".join(f"{each:.1f}" for each in apart)
         + " grey levels: against its own encoding, REED-VAE's chain does not pay for what was lost before its step 0."
     )
     for (photograph, coder), frames in chains.items():
@@ -64,17 +64,11 @@ def find_chains(root: Path) -> dict[tuple[str, str], dict[int, Path]]:
     return chains
 
 
-def outcome(chains, photograph: str, coder: str, rounds: range, measuring: Measuring, shared: int) -> Outcome:
-    """One chain's outcome, against the shared step 0 of its photograph or against its own."""
-    begin = "vanilla" if shared else coder
+def outcome(chains, photograph: str, coder: str, rounds: range, measuring: Measuring, begin: str) -> Outcome:
+    """One chain's outcome, against the step 0 that its photograph has with the coder `begin`."""
     reference = chains[photograph, begin][0]
     other = next(one for one, _ in chains if one != photograph)
     floors = {name: measuring.distances(reference, chains[other, begin][0])[name] for name in QUALITIES}
-    kept = [
-        retained(measuring.distances(reference, chains[photograph, coder][number]), floors) for number in rounds
-    ]
+    frames = chains[photograph, coder]
+    kept = [retained(measuring.distances(reference, frames[number]), floors) for number in rounds]
     return convergence(list(rounds), {"quality lost": [[each[name] for each in kept] for name in QUALITIES]})
-
-
-def first_frames_apart(chains, photograph: str, measuring: Measuring) -> float:
-    return measuring.distances(chains[photograph, "vanilla"][0], chains[photograph, "reed"][0])["rmse"]

@@ -24,9 +24,7 @@ class Section:
     compared: list[str] = field(default_factory=list)  # which data, from where
     claims: list[Claim] = field(default_factory=list)
     text: list[str] = field(default_factory=list)  # paragraphs and tables after the claims
-    measured: dict[str, float] = field(
-        default_factory=dict
-    )  # sums over all pictures; a shift of one changes them
+    measured: dict[str, float] = field(default_factory=dict)  # sums over all pictures
 
     @property
     def holds(self) -> bool:
@@ -45,10 +43,9 @@ class Section:
 
     def markdown(self) -> str:
         parts = [f"## {self.title}", *(f"*{words}*" for words in self.compared)]
-        if self.claims:
-            parts.append(
-                "\n".join(f"- {'Holds' if each.holds else '**Fails**'}: {each.words}." for each in self.claims)
-            )
+        claims = [f"- {'Holds' if each.holds else '**Fails**'}: {each.words}." for each in self.claims]
+        if claims:
+            parts.append("\n".join(claims))
         return "\n\n".join([*parts, *self.text])
 
 
@@ -56,9 +53,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table; numbers with three digits after the point."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in rows:
-        cells = [
-            "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value) for value in row
-        ]
+        texts = (f"{value:.3f}" if isinstance(value, float) else value for value in row)
+        cells = ["" if value is None else str(value) for value in texts]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -33,6 +33,7 @@ MEASURES = {
 }
 FOLDERS = {"ground truth": "GroundTruth", "input": "input"}
 Key = tuple[str, str]  # editor and answer
+Values = dict[str, dict[Key, float]]
 
 
 def run(scores: Path, pictures: Path | None, measuring: Measuring) -> Section:
@@ -41,7 +42,7 @@ def run(scores: Path, pictures: Path | None, measuring: Measuring) -> Section:
     if not lpips or not raters:
         section.claims.append(Claim(f"{scores.name} holds published LPIPS and human ratings", False))
         return section
-    values: dict[str, dict[Key, float]] = {name: {} for name in MEASURES}
+    values: Values = {name: {} for name in MEASURES}
     values["LPIPS to the ground truth"] = dict(lpips)  # as published; ours below differ by less than 1e-4
     root = museum(pictures) if pictures else None
     if pictures and root:
@@ -57,12 +58,12 @@ def published_lpips(path: Path) -> dict[Key, float]:
     """The published LPIPS by editor and answer, wherever a clone keeps its files of automatic metrics."""
     files = [file for file in sorted(path.rglob("*.json")) if file.parent.name in (TASK, "lpips")]
     files = [file for file in files if "autometrics" in str(file) or file.parent.name == "lpips"]
-    return {
-        (file.stem, name): float(about["LPIPS"])
-        for file in files
-        for name, about in json.loads(file.read_text()).items()
-        if isinstance(about, dict) and "LPIPS" in about
-    }
+    lpips = {}
+    for file in files:
+        for name, about in json.loads(file.read_text()).items():
+            if isinstance(about, dict) and "LPIPS" in about:
+                lpips[file.stem, name] = float(about["LPIPS"])
+    return lpips
 
 
 def human_ratings(path: Path) -> list[dict[Key, tuple[float, float]]]:
@@ -86,11 +87,7 @@ def museum(path: Path) -> Path | None:
 
 
 def compare_pictures(
-    section: Section,
-    root: Path,
-    lpips: Mapping[Key, float],
-    values: dict[str, dict[Key, float]],
-    measuring: Measuring,
+    section: Section, root: Path, lpips: Mapping[Key, float], values: Values, measuring: Measuring
 ) -> None:
     """Our distances of every answer whose picture is here; the published LPIPS of each must come out again."""
     editors = [name for name in sorted({editor for editor, _ in lpips}) if (root / name).is_dir()]
@@ -108,9 +105,8 @@ def compare_pictures(
                     found[reference] = dict(measuring.distances(*pair))
                     sums[reference].append(found[reference]["psnr"])
             if name in floors and "ground truth" in found:
-                found["ground truth"] |= {
-                    "lost quality": 1 - min(retained(found["ground truth"], floors[name]).values())
-                }
+                worst = min(retained(found["ground truth"], floors[name]).values())
+                found["ground truth"]["lost quality"] = 1 - worst
             for measure, (reference, column, sign) in MEASURES.items():
                 if column in found.get(reference, {}):
                     values[measure][editor, name] = sign * found[reference][column]
@@ -134,26 +130,18 @@ def compare_pictures(
 
 def ground_truth_floors(folder: Path, measuring: Measuring) -> dict[str, dict[str, float]]:
     """The floor of each ground truth: the median over a few ground truths of other photographs, spread evenly."""
-    names = sorted(each.name for each in folder.iterdir())
-    floors = {}
+    names, floors = sorted(each.name for each in folder.iterdir()), {}
+    steps = [step * len(names) // (FLOOR_PICTURES + 1) for step in range(1, FLOOR_PICTURES + 1)]
     for place, name in enumerate(names):
-        spread = [
-            names[(place + step * len(names) // (FLOOR_PICTURES + 1)) % len(names)]
-            for step in range(1, FLOOR_PICTURES + 1)
-        ]
-        rows = [
-            measuring.distances(folder / name, folder / each)
-            for each in spread
-            if photograph(each) != photograph(name)
-        ]
+        spread = [names[(place + step) % len(names)] for step in steps]
+        others = [each for each in spread if photograph(each) != photograph(name)]
+        rows = [measuring.distances(folder / name, folder / each) for each in others]
         if rows:
             floors[name] = {column: float(np.median([row[column] for row in rows])) for column in QUALITIES}
     return floors
 
 
-def compare_people(
-    section: Section, raters: list[dict[Key, tuple[float, float]]], values: Mapping[str, Mapping[Key, float]]
-) -> None:
+def compare_people(section: Section, raters: list[dict[Key, tuple[float, float]]], values: Values) -> None:
     """How far metrics agree with people, beside people with each other."""
     keys = sorted(set.intersection(*(set(each) for each in raters)))
     scores = np.array([[each[key] for key in keys] for each in raters], float)  # raters x answers x 2
@@ -172,12 +160,8 @@ def compare_people(
         known = ~np.isnan(column)
         if known.sum() > 2:
             marks = [spearman(-column[known], one[:, known].mean(axis=0)) for one in (semantic, perceptual, both)]
-            own_editors = [known & (answered == editor) for editor in editors]
-            own = [
-                spearman(-column[each], perceptual[:, each].mean(axis=0))
-                for each in own_editors
-                if each.sum() > 2
-            ]
+            of_editors = [each for editor in editors if (each := known & (answered == editor)).sum() > 2]
+            own = [spearman(-column[each], perceptual[:, each].mean(axis=0)) for each in of_editors]
             rows.append([measure, int(known.sum()), *marks, float(np.nanmean(own))])
     section.text.append(table(["measure", "answers", *names], rows))
     section.text.append(

@@ -2,45 +2,29 @@
 
     make verdicts
 
-Writes docs/verdicts.md and a table of the card. Sections whose pictures are not here stay as they were. Takes some
-minutes on one core.
+Writes the measured sections of docs/verdicts.md and a table of the card; sections whose pictures are not here stay as
+they were, and so do those written by hand. Takes some minutes on one core.
 """
 
 # ruff: noqa: E501 - sentences and tables of Markdown
 import argparse
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 from convergebench.metric_modules.edit_applied.judge import SHARE, SHARE_SMALL
-from convergebench.metric_modules.halflife.causes import COLOUR, PART
+from convergebench.metric_modules.halflife.causes import PART
 from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.lpips import weights
+from simulations.write import put
 
 from . import labelled, measuring, truth, worn
 
 HOUSE = Path(__file__).parents[3]
-ABOUT = f"""# How often the verdicts are right
-
-`make verdicts` writes this page. The questions are asked in this order; the first condition that holds decides that the round is lost, and why:
-
-| question | the round is lost if |
-| --- | --- |
-| did something change? | no connected area of 0.3% of the picture changed by delta E 12 (0.1% for glasses and earrings) |
-| was it as asked? | a check of the instruction failed: CLIP, a flip or rotation, blur, monochrome, a tint; a named colour can only show that it was not followed |
-| was it undone? | more than 40% of the change remains, and three quarters of that is the edit itself. If something else is there, the rule does not decide, and the next question does |
-| is a part lost? | *damage*: the LPIPS of the worst of 10 x 10 tiles, at a short side of 256 and with fine grain removed, is {PART.limit:g} or more; undecided from {PART.low:g} to {PART.high:g} |
-| is the face another person's? | if `face_identity` was requested: a distance above 0.6, which also decides a round whose damage is undecided |
-| are the colours lost? | the single colour map that fits the source to the return moves colours by delta E {COLOUR.limit:g} or more; undecided from {COLOUR.low:g} to {COLOUR.high:g} |
-| is quality lost? | RMSE, SSIM, LPIPS or damage has gone half of the way to an unrelated picture |
-| framing, meaning | the picture moved (if this check was requested); CLIP's similarity has gone half of the way |
-
-An undecided round counts as kept below the limit and as lost from the limit on. It is marked in cases.csv, and the
-leaderboard shows the rounds kept if all undecided rounds were kept, and if all of them were lost.
-"""
+PAGE = HOUSE / "docs" / "verdicts.md"
 Row = dict[str, Any]
 
 
@@ -58,10 +42,11 @@ def share(size: float) -> str:
     return f"{100 * size:g}%"
 
 
-def _agreement(name: str, rows: Sequence[Row], picture: Callable[[Row], str]) -> list[object]:
+def _agreement(name: str, rows: Sequence[Row]) -> list[object]:
     ours, eye = [row["verdict"] is None for row in rows], [row["kept"] == "1" for row in rows]
     same = [a == b for a, b in zip(ours, eye, strict=True)]
-    limits = share_interval(np.array(same), [picture(row) for row in rows])
+    pictures = [row["case"].split("_")[:2] if "case" in row else row["chain"].split("_")[:1] for row in rows]
+    limits = share_interval(np.array(same), ["_".join(words) for words in pictures])
     misses = sum(a and not b for a, b in zip(ours, eye, strict=True))
     alarms = sum(b and not a for a, b in zip(ours, eye, strict=True))
     interval = f"{limits[0]:.2f} to {limits[1]:.2f}" if limits else "-"
@@ -73,37 +58,28 @@ def _agreement(name: str, rows: Sequence[Row], picture: Callable[[Row], str]) ->
 _HEAD = ("rounds", "agree", "95% over pictures", "kappa", "lost, called kept", "kept, called lost", "undecided")
 
 
-def _picture(row: Row) -> str:
-    return "_".join(row["case"].split("_")[:2])
-
-
 def rounds_section() -> str:
     rounds = list(labelled.judged(labelled.network(), labelled.rows_of("rounds")))
     rows, apart = ([row for row in rounds if labelled.is_apart(row) is way] for way in (False, True))
     kinds = {kind: [row for row in rows if row["case"].startswith(kind)] for kind in ("portrait", "scene")}
-    editors = {
-        name: [row for row in rows if row["editor"] == name] for name in sorted({r["editor"] for r in rows})
-    }
+    names = sorted({row["editor"] for row in rows})
+    editors = {name: [row for row in rows if row["editor"] == name] for name in names}
     parts = {"all": rows, **kinds, **editors, "eyes redrawn, apart": apart}
     damages, severe = [row["damage"] for row in rows], [int(row["severity"]) >= 2 for row in rows]
     alone = sum((row["damage"] >= PART.limit) == (row["kept"] == "0") for row in rows)
     medians = [np.median([row["damage"] for row in rows if row["severity"] == str(k)]) for k in range(4)]
     # Unrelated pictures are at .95 (the median of the labelled chains' sources), so this is what is retained.
     retained = [1 - min(median / 0.95, 1) for median in medians]
+    by_severity = [["damage, median", *(f"{median:.2f}" for median in medians)]]
+    by_severity += [["retained by damage, median", *(f"{value:.2f}" for value in retained)]]
     return (
         f"## Real rounds, labelled by eye\n\n{len(rounds)} rounds of two editors on four pictures, labelled by one rater before "
         f"any score was opened. In {len(apart)} of them eyes were redrawn but still look right to that rater; these are listed apart.\n\n"
-        + table(_HEAD, [_agreement(name, part, _picture) for name, part in parts.items()])
+        + table(_HEAD, [_agreement(name, part) for name, part in parts.items()])
         + f"\nDamage alone agrees in {alone} of {len(rows)}: on these rounds the other rules only name causes and add no loss. "
         "The limits were chosen on these rounds, so this is not an estimate for others: a limit chosen on three of the pictures "
         f"agrees with {labelled.left_out(rows):.3f} of the rounds of the fourth. AUC for severity 2 and more: {labelled.auc(damages, severe):.3f}.\n\n"
-        + table(
-            ["severity by the eye", "0, as before", "1", "2", "3, destroyed"],
-            [
-                ["damage, median", *(f"{median:.2f}" for median in medians)],
-                ["retained by damage, median", *(f"{value:.2f}" for value in retained)],
-            ],
-        )
+        + table(["severity by the eye", "0, as before", "1", "2", "3, destroyed"], by_severity)
     )
 
 
@@ -118,7 +94,7 @@ def autoencoders_section() -> str:
         ours = labelled.first_lost(chain)
         again = "yes" if any(a and not b for a, b in pairwise(lost)) else "no"
         lines.append([chain, f"({before}, {eye}]", ours, again])
-    both = _agreement("all", rows, lambda row: row["chain"].split("_")[0])
+    both = _agreement("all", rows)
     return (
         f"## Two autoencoders, labelled by eye\n\n{len(rows)} rounds of SD-VAE and REED-VAE on two photographs. The rater saw about every "
         "third round, so the first damaged round by eye is a range; ours is from all rounds.\n\n"
@@ -132,14 +108,10 @@ def words_section() -> str:
     rows = labelled.as_asked()
     made, unmade = ([row for row in rows if row["made"] == way] for way in "10")
     asked = {1.0: "as asked", 0.0: "not as asked", "words_not_checked": "words not checked"}
-    lines = [
-        [
-            name,
-            sum(row["changed"] == 1 for row in part),
-            *(sum(row["as_asked"] == key for row in part) for key in asked),
-        ]
-        for name, part in ((f"made ({len(made)})", made), (f"not made ({len(unmade)})", unmade))
-    ]
+    lines = []
+    for name, part in ((f"made ({len(made)})", made), (f"not made ({len(unmade)})", unmade)):
+        called = [sum(row["as_asked"] == key for row in part) for key in asked]
+        lines.append([name, sum(row["changed"] == 1 for row in part), *called])
     return (
         f"## As asked\n\n{len(rows)} steps of five editing methods, judged without CLIP, so that only named colours are checked. A step "
         "is called *as asked* only if a check confirmed it, which a named colour cannot.\n\n"
@@ -190,16 +162,10 @@ def edits_section(rows: list[Row]) -> str:
         "changed": lambda row: row["changed"] >= SHARE,
         "changed, small programs": lambda row: row["changed"] >= SHARE_SMALL,
     }
-    by_size = [
-        [
-            rule,
-            kind,
-            *(percent([r for r in rows if (r["kind"], r["size"]) == (kind, size)], holds) for size in sizes),
-            percent(alone, holds),
-        ]
-        for rule, holds in rules.items()
-        for kind in kinds
-    ]
+    by_size = []
+    for (rule, holds), kind in product(rules.items(), kinds):
+        found = [percent([r for r in rows if (r["kind"], r["size"]) == (kind, size)], holds) for size in sizes]
+        by_size.append([rule, kind, *found, percent(alone, holds)])
     return (
         f"## Did something change: parts of known size\n\n{len(rows)} pairs: a smooth part of another photograph pasted in, or a part filled in from "
         f"its surroundings (Telea), both at least delta E 12, under ten kinds of wear. The last column is wear alone ({len(alone)} pairs). "
@@ -213,16 +179,11 @@ def undo_section(rows: list[Row]) -> str:
     lines = []
     for back in dict.fromkeys(row["back"] for row in judged):
         own = [row for row in judged if row["back"] == back]
-        verdicts = [
-            percent(own, lambda row, code=code: row["undone"] == code) for code in (1, 0, "something_else")
-        ]
-        passes = [
-            percent([r for r in own if r["size"] == size], lambda row: row["undone"] == 1) for size in sizes
-        ]
-        passes += [
-            percent([r for r in own if r["wear"] == wear], lambda row: row["undone"] == 1) for wear in wears
-        ]
-        lines.append([back, *verdicts, *passes])
+        parts = [[row for row in own if row["size"] == size] for size in sizes]
+        parts += [[row for row in own if row["wear"] == wear] for wear in wears]
+        others = [percent(own, lambda row, code=code: row["undone"] == code) for code in (0, "something_else")]
+        undone, *passes = [percent(part, lambda row: row["undone"] == 1) for part in (own, *parts)]
+        lines.append([back, undone, *others, *passes])
     return (
         f"## An edit undone: what came back, and what it was called\n\n{len(rows)} triples of source, edit and return, "
         f"wear on edit and return; {len(rows) - len(judged)} edits were not found. The columns after the verdicts give the share "
@@ -231,47 +192,32 @@ def undo_section(rows: list[Row]) -> str:
     )
 
 
-def write_card(card: Path, page: str) -> None:
-    """Put the page's table of edits between the card's two marks."""
-    text = page.partition("\n## Did something change")[2].partition("\n\n")[2].partition("\n## ")[0].strip()
-    before, rest = card.read_text().split("<!-- verdicts -->\n")
-    card.write_text(f"{before}<!-- verdicts -->\n{text}\n<!-- end -->\n{rest.partition('<!-- end -->')[2][1:]}")
-
-
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="make verdicts", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, default=HOUSE / "docs" / "verdicts.md")
+    parser = argparse.ArgumentParser(prog="make verdicts", description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--photographs", type=int, default=10, help="how many")
-    parser.add_argument("--only", help="the beginning of the one title whose section is measured anew")
+    parser.add_argument("--only", default="", help="how the title begins whose section is measured anew")
     parser.add_argument("--card", type=Path, help="a card in which the table is replaced")
     given = parser.parse_args(words)
     cv2.setNumThreads(1)
-    has_labels = labelled.LABELS.is_dir() and weights.weights_file("alex").is_file()
-    sections: dict[str, Callable[[], str] | None] = {
-        "Real rounds": rounds_section if has_labels else None,
-        "Two autoencoders": autoencoders_section if has_labels else None,
-        "As asked": words_section if has_labels else None,
-        "Can wear": wear_section if has_labels else None,
-        "Old and new": None,  # written by hand from two scorings, once for each version of the rules
+    sections: dict[str, Callable[[], str]] = {
         "Did something": lambda: edits_section(list(measuring.parts(truth.photographs(given.photographs)))),
         "An edit undone": lambda: undo_section(list(measuring.undoing(truth.photographs(given.photographs)))),
-        "Known failures": None,  # written by hand
     }
-    before = given.out.read_text().split("\n## ") if given.out.exists() else []
-    written = [ABOUT]
-    for title, work in sections.items():
-        kept = "".join(f"## {part.rstrip()}\n" for part in before if part.startswith(title))
-        if work is None or (given.only and not title.startswith(given.only)):
-            print(f"{title}: as it was")
-            written.append(kept)
-        else:
-            written.append(work())
-    page = "\n".join(filter(None, written))
+    if labelled.LABELS.is_dir() and weights.weights_file("alex").is_file():
+        sections |= {"Real rounds": rounds_section, "Two autoencoders": autoencoders_section}
+        sections |= {"As asked": words_section, "Can wear": wear_section}
+    parts = given.out.read_text().split("\n## ")
+    for place, part in enumerate(parts):
+        for title, work in sections.items():
+            if part.startswith(title) and part.startswith(given.only):
+                parts[place] = work().removeprefix("## ")
+                print(f"{title}: measured", flush=True)
+    page = "\n## ".join(parts)
     given.out.write_text(page)
     if given.card:
-        write_card(given.card, page)
+        edits = page.partition("\n## Did something change")[2].partition("\n\n")[2].partition("\n## ")[0].strip()
+        given.card.write_text(put(given.card.read_text(), "verdicts", edits))
     print(f"wrote {given.out}")
     return 0
 

@@ -79,22 +79,15 @@ def judged(model: damage.lpips.Model, rows: Sequence[Row]) -> Iterator[Row]:
             steps = [judge_step(("copy",), True, 1, [seen(source), seen(shown)], source=seen(source))]
         values["colour_shift"] = steps[-1]["colour_shift"]
         sure = [loss(values, Limits(undecided=way)) for way in ("kept", "lost")]
-        yield (
-            row
-            | values
-            | {"verdict": loss(values, Limits()), "undecided": (sure[0] is None) != (sure[1] is None)}
-        )
+        values |= {"verdict": loss(values, Limits()), "undecided": (sure[0] is None) != (sure[1] is None)}
+        yield row | values
 
 
 def loss(values: Row, limits: Limits) -> str | None:
     """The first cause, in the order of the table, that these values decide."""
     for cause in CAUSES.values():
-        value = values.get(cause.decided_by)
-        if (
-            isinstance(value, float)
-            and cause.decided_by not in ("quality", "meaning")
-            and cause.is_lost(value, limits)
-        ):
+        value = values.get(cause.decided_by) if cause.decided_by not in ("quality", "meaning") else None
+        if isinstance(value, float) and cause.is_lost(value, limits):
             return cause.name
     return None
 
@@ -117,9 +110,8 @@ def left_out(rows: Sequence[Row]) -> float:
 
 
 def auc(values: Sequence[float], positive: Sequence[bool]) -> float:
-    high, low = (
-        np.array([v for v, p in zip(values, positive, strict=True) if p is way]) for way in (True, False)
-    )
+    given, is_high = np.array(values), np.array(positive)
+    high, low = given[is_high], given[~is_high]
     return float((high[:, None] > low).mean() + (high[:, None] == low).mean() / 2)
 
 

@@ -47,10 +47,6 @@ def colours(shown: np.ndarray) -> np.ndarray:
     return cv2.GaussianBlur(cv2.cvtColor(shown.astype(np.float32) / 255, cv2.COLOR_RGB2LAB), (0, 0), 2)
 
 
-def contrast(shown: np.ndarray, other: np.ndarray, mask: np.ndarray) -> float:
-    return float(np.linalg.norm(colours(shown) - colours(other), axis=2)[mask].mean())
-
-
 def laid_in(shown: np.ndarray, other: np.ndarray, mask: np.ndarray, opacity: float = 1.0) -> np.ndarray:
     soft = opacity * cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
     return whole(shown * (1 - soft) + other * soft)
@@ -59,14 +55,6 @@ def laid_in(shown: np.ndarray, other: np.ndarray, mask: np.ndarray, opacity: flo
 def elsewhere(shown: np.ndarray, other: np.ndarray, chance: np.random.Generator) -> np.ndarray:
     stretched = cv2.resize(other, shown.shape[1::-1], interpolation=cv2.INTER_AREA)
     return np.roll(stretched, chance.integers(0, 300, 2), (0, 1))
-
-
-def filled_in(shown: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """What the mask covers is painted out by what surrounds it (Telea)."""
-    small = cv2.resize(shown, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-    hole = cv2.resize(mask.astype(np.uint8), small.shape[1::-1], interpolation=cv2.INTER_NEAREST)
-    filled = cv2.inpaint(small, cv2.dilate(hole, np.ones((3, 3), np.uint8)), 3, cv2.INPAINT_TELEA)
-    return laid_in(shown, cv2.resize(filled, shown.shape[1::-1], interpolation=cv2.INTER_CUBIC), mask)
 
 
 Part = tuple[np.ndarray, np.ndarray, float]  # the picture with the part, its mask, its mean delta E
@@ -78,7 +66,15 @@ def pasted(shown: np.ndarray, other: np.ndarray, share: float, chance: np.random
 
 
 def painted_out(shown: np.ndarray, share: float, chance: np.random.Generator) -> Part | None:
-    return standing_out(shown, share, chance, lambda mask: filled_in(shown, mask))
+    """A part painted out by what surrounds it (Telea)."""
+    small = cv2.resize(shown, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+
+    def filled_in(mask: np.ndarray) -> np.ndarray:
+        hole = cv2.resize(mask.astype(np.uint8), small.shape[1::-1], interpolation=cv2.INTER_NEAREST)
+        filled = cv2.inpaint(small, cv2.dilate(hole, np.ones((3, 3), np.uint8)), 3, cv2.INPAINT_TELEA)
+        return laid_in(shown, cv2.resize(filled, shown.shape[1::-1], interpolation=cv2.INTER_CUBIC), mask)
+
+    return standing_out(shown, share, chance, filled_in)
 
 
 def standing_out(
@@ -88,6 +84,7 @@ def standing_out(
     for _ in range(TRIES):
         mask = blob(shown, share, chance)
         changed = change(mask)
-        if (strength := contrast(shown, changed, mask)) >= LEAST:
+        strength = float(np.linalg.norm(colours(shown) - colours(changed), axis=2)[mask].mean())
+        if strength >= LEAST:
             return changed, mask, strength
     return None

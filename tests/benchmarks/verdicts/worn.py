@@ -28,12 +28,6 @@ Row = dict[str, Any]
 Chain = tuple[str, np.ndarray, dict[int, np.ndarray]]  # id, source, and returns by round
 
 
-def _brought(picture: np.ndarray) -> np.ndarray:
-    height, width = picture.shape[:2]
-    zoom = SIDE / min(height, width)
-    return resize_to(picture, round(width * zoom), round(height * zoom))
-
-
 def _made(folder: Path) -> Iterator[Chain]:
     """Chains of paint, worn and not, and of MI-GAN, at 256 pixels; what is in the folder already is not made again."""
     words = ["generate", "--suite", str(SUITE), "--limit", "36", "--out", str(folder), "--no-audit"]
@@ -49,7 +43,10 @@ def _made(folder: Path) -> Iterator[Chain]:
 
 def _labelled() -> Iterator[Chain]:
     for folder in sorted(labelled.CHAINS.glob("*/*")):
-        source = _brought(labelled.picture(folder / "I0_source.png"))
+        source = labelled.picture(folder / "I0_source.png")
+        height, width = source.shape[:2]
+        zoom = SIDE / min(height, width)
+        source = resize_to(source, round(width * zoom), round(height * zoom))
         backs = {k: labelled.picture(folder / f"I{k}_backward.png") for k in (1, 2, 3)}
         yield f"{folder.parent.name} {folder.name}", source, backs
 
