@@ -121,10 +121,12 @@ def test_pips_folders_and_further_indexes_are_looked_through(tmp_path, mirrors, 
 def test_the_weights_of_lpips_are_fetched_without_our_command(mirrors, tmp_path):
     """As where only the metric was downloaded."""
     folder = Path(packages.__file__).parent.parent / "metric_modules" / "lpips"
-    (tmp_path / "lpips").mkdir()
+    (tmp_path / "alone").mkdir()
     for name, data in self_contained(folder).items():
-        (tmp_path / "lpips" / name).write_bytes(data)
-    code = "import sys; sys.modules['convergebench'] = None\nimport evaluate; evaluate.load('./lpips').fetch_weights()"
+        (tmp_path / "alone" / name).write_bytes(data)
+    code = (
+        "import sys; sys.modules['convergebench'] = None\nfrom alone import weights; weights.fetch_weights(print)"
+    )
     home = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": ""}
     home["HTTPS_PROXY"] = home["https_proxy"] = "http://127.0.0.1:9"
     done = subprocess.run(
