@@ -1,70 +1,14 @@
-"""What is dropped into a copy of the house is shown by its Space and its report, with no other line.
+"""A cause that is dropped into a copy of the house is shown by its Space and its report, with no other line.
 
-A statistic, a tab, and a metric's way from its folder to the report are tried in tests/whole/test_contributing.py.
+An editor, a policy, a metric, a program, a statistic and a tab: tests/whole/test_contributing.py.
 """
 
 import csv
-import json
 import re
 from pathlib import Path
 
 import pytest
 from house_copy import HouseCopy
-
-SPEC = """
-SPEC = {
-    "name": "grain", "title": "Grain", "kind": "picture", "sees": "film grain", "misses": "all else",
-    "columns": [{
-        "name": "grain", "title": "Grain", "meaning": "how grainy", "unit": "g", "direction": "lower", "low": 0.0,
-        "ceiling": 0.0, "show": "curve", "floor": True,
-    }],
-}
-"""
-LOOK = """
-import json, sys
-from pathlib import Path
-import pyarrow.parquet as pq
-sys.path.append(sys.argv[1])
-import small_dataset
-folder = small_dataset.write(Path("dataset"))
-for path in (folder / "data" / "scores").glob("*.parquet"):
-    table = pq.read_table(path)
-    for name, given in (("grain", "lpips"), ("retained_grain", "retained_ssim")):
-        table = table.drop_columns([name] if name in table.column_names else []).append_column(name, table[given])
-    small_dataset.rewrite(path, table)
-
-from convergebench.spaces_app.space import headline
-from convergebench.spaces_app.space.chains.tab import chain
-from convergebench.spaces_app.space.curves import tab as curves
-from convergebench.spaces_app.space.page import page_files
-from convergebench.spaces_app.space.served_dataset import open_dataset
-from convergebench.spaces_app.studies.metrics.tab import tab as metrics
-dataset = open_dataset(str(folder))
-name = small_dataset.chain_of(dataset, "fading")
-view = chain(dataset, name)
-print(json.dumps({
-    "listed": [[metric["title"], metric["unit"]] for metric in view["metrics"] if metric["name"] == "grain"],
-    "curve": view["curves"]["grain"] == view["curves"]["ssim"],
-    "step": None not in (view["steps"][2]["scores"]["grain"], view["steps"][2]["retained"]["grain"]),
-    "choice": headline.metric_titles(dataset).get("grain"),
-    "kept": len(headline.leaderboard(dataset, headline.Choice(metric="grain")).table.rows),
-    "drawn": [curves.metric_titles(dataset).get(metric) for metric in ("retained grain", "grain")],
-    "rows": [len(curves.curves(dataset, metric)["curves"]) > 0 for metric in ("retained grain", "grain")],
-    "metrics": "Grain" in {row["metric"] for row in metrics.metrics(dataset, name)},
-    "page": '<th scope="row">Grain</th><td>film grain</td><td>all else' in page_files(dataset)["index.html"].decode(),
-}))
-"""
-
-
-def test_a_dropped_in_metric_is_in_viewer_tabs_and_curves(tmp_path):
-    house = HouseCopy(tmp_path)
-    house.path("metric_modules/grain").mkdir()
-    house.write("metric_modules/grain/spec.py", SPEC)
-    assert json.loads(house.python("-c", LOOK, str(Path(__file__).parents[1]))) == {
-        "listed": [["Grain", "g"]], "curve": True, "step": True, "choice": "Grain", "kept": 3,
-        "drawn": ["retained Grain", "Grain"], "rows": [True, True], "metrics": True, "page": True,
-    }  # fmt: skip
-
 
 CAUSE = '''    Cause("size changed", "Another size", "the size is another", decided_by="{}", leaves_open=False),
     Cause("refused", "Refused"'''

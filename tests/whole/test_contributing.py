@@ -17,13 +17,26 @@ FACTS = r"""
 import json, re
 import convergebench as cb
 from convergebench.spaces_app.space import headline, page, served_dataset
+from convergebench.spaces_app.space.chains import tab as chains
+from convergebench.spaces_app.space.curves import tab as curves
+from convergebench.spaces_app.studies.metrics.tab import tab as metrics
 dataset = served_dataset.open_dataset("data")
 files = page.page_files(dataset)
+chain = chains.pick(dataset, "longest", "paint")
+view = chains.chain(dataset, chain)
+last = view["steps"][-1]
 print(json.dumps({
     "listed": {row["name"]: row for row in [*cb.list_editors(), *cb.list_policies()]},
     "editors": [row["editor"] for row in headline.leaderboard(dataset, headline.Choice()).table.rows],
     "tabs": re.findall(r'data-tab="([\w-]+)"', files["index.html"].decode()),
     "script": "pictures/tab.js" in files,
+    "viewer": [metric["title"] for metric in view["metrics"] if metric["name"] == "mean_colour"],
+    "values": [last["scores"]["mean_colour"], last["retained"]["mean_colour"], *view["curves"]["mean_colour"]],
+    "metrics": [row["metric"] for row in metrics.metrics(dataset, chain)],
+    "choice": headline.metric_titles(dataset).get("mean_colour"),
+    "drawn": [curves.metric_titles(dataset).get(name) for name in ("mean_colour", "retained mean_colour")],
+    "lines": len(curves.curves(dataset, "mean_colour")["curves"]),
+    "row": '<th scope="row">Mean colour</th><td>a colour cast' in files["index.html"].decode(),
 }))
 """
 
@@ -102,6 +115,14 @@ def test_the_metric_and_the_statistic_are_in_dataset_and_report(copy):
     assert all(0 <= row["lost"] <= 1 for row in losses)
     page = (copy.work / "report" / "index.html").read_text()
     assert all(title in page for title in ("Lost in the first round", "What makes it last", "Mean colour"))
+
+
+def test_the_metric_is_in_the_viewer_the_tabs_and_the_curves_of_the_space(facts):
+    assert facts["viewer"] == ["Mean colour"]
+    assert None not in facts["values"]
+    assert "Mean colour" in facts["metrics"]
+    assert all("Mean colour" in title for title in (facts["choice"], *facts["drawn"]))
+    assert (facts["lines"] > 0, facts["row"]) == (True, True)
 
 
 def test_the_tab_is_on_the_page_of_the_space_in_its_place(facts):
