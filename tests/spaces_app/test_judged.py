@@ -215,7 +215,7 @@ def with_ball(picture, left, top, colour=(200, 20, 30)):
     return drawn
 
 
-def test_an_addition_alone_leaves_the_background_as_it_was(background):
+def test_an_addition_alone_leaves_the_background_as_it_was_and_a_missing_one_has_a_reason(background):
     first = scene()
     second = with_ball(first, 50, 60)
     third = with_ball(second, 130, 120, (20, 180, 40))
@@ -224,10 +224,6 @@ def test_an_addition_alone_leaves_the_background_as_it_was(background):
     worn = judged(background, [first, second, noisy])
     assert 0.8 < clean["background_share"] < 0.97
     assert clean["background_lpips"] < 0.01 * worn["background_lpips"]
-
-
-def test_a_missing_background_has_a_reason(background):
-    first = scene()
     assert judged(background, [first, first], closes=True)["background_lpips"] == "not_an_addition"
     kept = [background.reduce(first)] * 2
     found = background.judge({"closes": False, "earlier": [None]}, 1, kept, background.prepare(first))
