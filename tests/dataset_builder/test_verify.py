@@ -56,13 +56,17 @@ def test_an_undamaged_run_and_dataset_verify(folder, tmp_path):
 
 
 @pytest.mark.parametrize("config", ["steps", "chains", "sources", "scores", "floors", "editors"])
-def test_any_flipped_bit_of_a_dataset_is_named(folder, config):
+def test_a_flipped_bit_and_a_missing_table_are_named(folder, config):
     path = sorted((folder / "dataset" / "data" / config).rglob("*.parquet"))[0]
     size = path.stat().st_size
     for place in (2, size // 2, size - 30):
         flip(path, place)
         assert str(path.relative_to(folder / "dataset")) in broken_files(folder / "dataset")
         flip(path, place)
+    path.unlink()
+    assert str(path.relative_to(folder / "dataset")) in broken_files(folder / "dataset")
+    report = invoke("report", folder / "dataset", "--out", folder / "report")
+    assert (report.exit_code, f"{path.name} is missing; restore it, or let" in report.output) == (2, True)
 
 
 def test_a_broken_file_is_set_aside_and_rebuilt(folder):

@@ -9,6 +9,7 @@ import shutil
 import pytest
 import stores
 from convergebench.generation import pictures, store, store_reader
+from convergebench.generation.files import Locked
 from convergebench.generation.records import Chain, EditorInfo, Program, Source, Step, UserError, canonical
 from counting import digest
 from PIL import Image
@@ -42,6 +43,8 @@ def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture(run):
     (folder / "notes.txt").write_text("mine")
     with store.ChainWriter.open(run, CHAIN) as writer:
         assert [step.step for step in writer.steps] == [0, 1]
+        with pytest.raises(Locked, match="is being written by another process"):
+            store.ChainWriter.open(run, CHAIN).__enter__()
     assert not (folder / "0002.png").exists()
     assert (folder / "notes.txt").read_text() == "mine", "the file of somebody else"
     assert (folder / "steps.jsonl").read_bytes() == whole[: whole[:-20].rfind(b"\n") + 1]

@@ -143,7 +143,7 @@ def test_every_row_of_the_manifest_is_complete():
         assert bool(row.crop) == bool(row.cropped), row
         assert not row.crop or row.crop[2:] == [row.width, row.height], row
         assert set(row.unfit) <= set(programs.load()), row
-        assert ("==" in row.package) == row.package.startswith("pypi:"), row
+        assert ("==" in row.package, "/" in row.package) == (row.package.startswith("pypi:"), False), row
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,9 @@ def test_a_paid_picture_is_asked_for_until_a_busy_server_gives_it(monkeypatch):
         busy += [503] * 9
         with pytest.raises(Rejected, match="cannot be fetched: HTTP 503"):
             wire.download(f"{server.base}/x.png", server.base)
+    for address in ("http://elsewhere.example/x.png", "file:///etc/passwd", "/x.png"):
+        with pytest.raises(Rejected, match="not an https one"):
+            wire.download(address, "https://vendor.example")
 
 
 def test_keys_are_taken_out_of_anything_and_read_whole(monkeypatch):

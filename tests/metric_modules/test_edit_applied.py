@@ -146,6 +146,12 @@ def test_the_oracle_tells_all_flips_and_rotations_apart():
             assert found == [asked == done for asked in turns], done
 
 
+def test_a_round_of_another_shape_than_the_source_is_judged():
+    pictures = [cv2.resize(shown, (500, 700)) for shown in painted("coffee", (0.5, 0.5), 0.2, (220, 30, 40))]
+    undo = round_of(*pictures, source=seen(picture("coffee")))[1]
+    assert (undo["undone"], undo["undo_ratio"] < 0.4) == (1, True)
+
+
 def test_what_the_picture_cannot_tell_is_null():
     half, flips = picture("coffee")[:, :300], ("flip horizontally", "flip horizontally")
     symmetric = np.ascontiguousarray(np.hstack([half, half[:, ::-1]]))

@@ -134,6 +134,15 @@ def test_random_flips_come_close_to_exact_ones():
     assert _drawn_p(sizes, differences.sum()) == pytest.approx(brute(differences), abs=0.01)
 
 
+def test_perfectly_ordered_editors_are_all_told_apart():
+    rng = np.random.default_rng(3)
+    level = rng.integers(0, 5, 12)
+    editors = {n: dict(enumerate(n * 3.0 + level + rng.integers(0, 2, 12))) for n in range(20)}
+    pairs = all_pairs(editors, {source: source for source in range(12)})
+    assert {pair.verdict for pair in pairs} == {"second"}
+    assert rank_intervals(list(editors), pairs) == {n: (20 - n, 20 - n) for n in range(20)}
+
+
 def test_ranks_say_what_the_verdicts_leave_open():
     def pair(first, second, verdict):
         return Comparison(first, second, 40, 0, 20, 1.0, None, 0.01, 0.02, verdict)

@@ -5,9 +5,12 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 import pytest
+from benchmarks.verdicts.wear import coded
+from convergebench.generation.pictures import decode_array
 from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
 from convergebench.metric_modules.honesty import knowledge
 from convergebench.metric_modules.honesty.measure import Scorer
+from real_chains import FOLDER, LOOKED_AT
 from skimage import data
 
 _NETWORK = knowledge._network
@@ -61,6 +64,33 @@ def test_a_pattern_can_be_guessed():
     down, right = np.mgrid[:256, :256]
     stripes = np.where(((down + right) // 9 % 2)[..., None], (230, 220, 200), (40, 60, 110)).astype(np.uint8)
     assert judge([stripes, with_disc(stripes)[0], stripes])["known"] == "can_be_guessed"
+
+
+def test_a_disguised_memory_knows_more_than_a_filler(source):
+    forward, mask = with_disc(source)
+    small = cv2.resize(source, (64, 64), interpolation=cv2.INTER_AREA)
+    touched = cv2.dilate(mask.astype(np.uint8), np.ones((9, 9)))[..., None] > 0
+    for name, known in {
+        "blurred": cv2.GaussianBlur(source, (0, 0), 1.5),
+        "compressed": coded(source, 20),
+        "moved": np.roll(source, 3, axis=1),
+        "thumbnail": cv2.resize(small, (256, 256), interpolation=cv2.INTER_CUBIC),
+        "mixed": source // 2 + inpainted(forward, mask) // 2,
+    }.items():
+        assert judge([source, forward, np.where(touched, known, source)])["known"] > 0.7, name
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside the checkout")
+@pytest.mark.parametrize("folder", LOOKED_AT, ids=lambda folder: "-".join(folder.parts[-2:]))
+def test_no_real_editor_knows_as_much_as_a_memory(folder):
+    names = ["I0_source", *(f"I{n}_{side}" for n in (1, 2, 3) for side in ("forward", "backward"))]
+    pictures = [decode_array((folder / f"{name}.png").read_bytes()) for name in names]
+    cycle = BALL if "ball" in folder.name else ["add glasses", "remove glasses"]
+    for n in (0, 2, 4):
+        known = judge(pictures[n : n + 3], cycle=cycle, earlier=pictures[:n])["known"]
+        assert isinstance(known, str) or known < 1.75
+    memory = judge([*pictures[:2], pictures[0]], cycle=cycle)["known"]
+    assert isinstance(memory, str) or memory > 2
 
 
 def test_memory_in_nested_and_tone_programs_is_judged(source):

@@ -60,6 +60,10 @@ def test_comparisons(sources, kind):
         comparison.compare(names, *(editors[name] for name in names), source_of, most)
         for most, names in zip((10, None, 10, 7, 10, 10), combinations("abcd", 2), strict=True)
     ]
+    for pair in pairs:
+        low, high = pair.interval or (-np.inf, np.inf)
+        assert low <= pair.difference <= high
+        assert pair.interval is None or (low <= 0 <= high) == (pair.p_value > 0.05)
     judged = [
         comparison.judge_together(pairs),
         comparison.judge_together(pairs[:1]),

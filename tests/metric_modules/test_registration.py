@@ -70,6 +70,15 @@ def test_the_shift_is_in_the_references_own_pixels():
     assert locate(anchors(tiny), moved(tiny, 3, 2, 1)).x == pytest.approx(3, abs=0.2)
 
 
+def test_an_edit_and_another_contrast_do_not_disturb_it():
+    reference = picture("coffee")
+    edited = (40 + 0.6 * moved(reference, 8, -5, 1.0)).astype(np.uint8)
+    cv2.circle(edited, (200, 300), 110, (220, 30, 40), -1)
+    found = locate(anchors(reference), edited)
+    assert found.accepted
+    assert (found.x, found.y) == pytest.approx((8, -5), abs=0.2)
+
+
 def unmatched():
     plain = np.full((512, 512, 3), 90, np.uint8)
     mirrored = np.ascontiguousarray(picture("astronaut")[:, ::-1])
@@ -81,7 +90,9 @@ def unmatched():
         "a plain answer": (picture("astronaut"), plain),
         "moved too far": (picture("astronaut"), moved(picture("astronaut"), 57, 0, 1.0)),
         "rotated": (picture("astronaut"), np.ascontiguousarray(np.rot90(picture("astronaut")))),
+        "a plain reference": (plain, picture("astronaut")),
         "too small": (picture("astronaut")[:40, :40], picture("astronaut")[:40, :40]),
+        "one pixel": (plain[:1, :1], plain[:1, :1]),
         "a strip": (picture("astronaut")[:3], picture("astronaut")[:3]),
     }
 
