@@ -1,8 +1,10 @@
 """The published folder of the Space starts without this checkout and shows the dataset."""
 
+import inspect
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +43,7 @@ def test_the_published_folder_imports_nothing_heavy(folder):
     assert not HEAVY & set(loaded)
 
 
-def test_a_space_of_another_namespace_names_its_dataset_in_a_header_of_a_space(tmp_path):
+def test_a_space_of_another_namespace_names_its_dataset(tmp_path):
     folder = copy_space_to(tmp_path / "space", "NS2/front", "NS2/convergebench", "v1.0.0")
     card = (folder / "README.md").read_text()
     assert "convergebench/convergebench" not in card.replace("NS2/convergebench/convergebench", "")
@@ -54,3 +56,21 @@ def test_a_space_of_another_namespace_names_its_dataset_in_a_header_of_a_space(t
     pins = dict(line.split("==") for line in (folder / "requirements.txt").read_text().split() if "==" in line)
     assert head["sdk_version"] == pins["gradio"]
     assert len(head["short_description"]) <= 60
+
+
+def test_the_lower_bound_of_gradio_has_what_the_space_uses():
+    """6.29.0 was checked by hand; this test keeps it as the bound and looks for the same names in the installed one."""
+    import gradio
+
+    pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert "gradio>=6.29" in pyproject["project"]["optional-dependencies"]["space"]
+    for function, used in (
+        (gradio.Server.api, "name queue concurrency_limit api_visibility"),
+        (
+            gradio.Server.launch,
+            "server_port prevent_thread_lock inbrowser show_error state_session_capacity run_history",
+        ),
+    ):
+        assert {*used.split()} <= {*inspect.signature(function).parameters}
+    assert (hasattr(gradio.Server, "get_blocks"), hasattr(gradio.Blocks, "block_thread")) == (True, True)
+    assert gradio.Server().state_holder.session_data == {}

@@ -5,10 +5,12 @@ import errno
 import os
 import resource
 import signal
+from random import Random
 
 import pytest
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import files
+from fuzz.targets import store
 from fuzz.workshop import Workshop, invoke
 
 WORDS = {
@@ -85,3 +87,11 @@ def test_a_disk_fault_is_one_sentence_and_a_retry_succeeds(shop, name, fault, mo
             Reader(data.parent).refuse_unfinished()
     finally:
         shop.clean()
+
+
+def test_an_altered_run_is_never_built_as_if_it_were_whole(shop):
+    found = set()
+    for number in range(12):
+        found.add(store(shop, Random(number)))
+        shop.clean()
+    assert found - {"the same"} == {"named"}

@@ -167,6 +167,40 @@ def test_the_core_imports_nothing_outside_it():
     assert wrong == []
 
 
+def test_there_is_no_symbolic_link_in_git():
+    listed = subprocess.check_output(["git", "ls-files", "-s"], cwd=HOUSE, text=True).splitlines()
+    assert len(listed) > 100
+    assert [line for line in listed if line.startswith("120000")] == []
+
+
+NAMED = {"os._exit", "_typeshed.DataclassInstance"}  # documented all the same, or for type checkers alone
+
+
+def private_names(path):
+    """The private names of other packages that a file imports, or reads from a module that it imports."""
+    nodes, modules = [*ast.walk(ast.parse(path.read_text()))], set()
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0):
+            for alias in node.names:
+                name = ".".join(filter(None, [getattr(node, "module", None), alias.name]))
+                if not name.startswith(("convergebench", "__future__")):
+                    modules.add(alias.asname or alias.name.partition(".")[0])
+                    yield from [name] * bool(re.search(r"(^|\.)_[a-z]", name))
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and re.match("_[a-zA-Z]", node.attr):
+            base = re.fullmatch(r"(\w+)(\.\w+)*", ast.unparse(node.value))
+            if base and base[1] in modules:
+                yield f"{base[0]}.{node.attr}"
+
+
+def test_no_private_name_of_a_library_is_used():
+    found = {}
+    for path in [path for room in ROOMS for path in files(room)]:
+        found |= dict.fromkeys(private_names(path), path)
+    assert {name: path for name, path in found.items() if name not in NAMED} == {}
+    assert found.keys() == NAMED, "a name is not used any more, or nothing is looked at"
+
+
 def test_no_file_is_longer_than_four_hundred_lines():
     lengths = {path: len(path.read_text().splitlines()) for room in ROOMS for path in files(room)}
     assert {str(path): length for path, length in lengths.items() if length > 400} == {}
