@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 def test_the_published_folder_imports_nothing_heavy(folder):
     room = folder / "convergebench"
     assert not (room / "left.py").exists()
-    assert not list(folder.rglob("*.pyc"))
+    assert not [path for path in folder.rglob("*") if path.suffix == ".pyc" or path.is_symlink()]
     modules = [path.relative_to(room).with_suffix("") for path in (room / "spaces_app").rglob("*.py")]
     assert Path("spaces_app/app") not in modules  # the app itself is at the top of the folder
     code = "import sys, gradio; sys.path.insert(0, '.'); loaded_before = set(sys.modules)\n" + "\n".join(
