@@ -12,7 +12,7 @@ from convergebench.generation.loop import run_chain
 from convergebench.generation.pictures import pixel_hash
 from convergebench.generation.records import Chain, Source
 from convergebench.generation.store import open_run
-from convergebench.generation.studies.exact import steering
+from convergebench.generation.studies.exact import drawn_suites, steering
 from convergebench.generation.studies.exact.drawing import draw_scene, thing_mask
 from convergebench.generation.studies.exact.operations import OPERATIONS, all_edits, make_edit
 from convergebench.generation.studies.exact.scenes import Ambiguous, Reference, make_scene, matching, resolve
@@ -74,7 +74,7 @@ NAMES = [goal.name for goal in GOALS]
 
 def chain_of(goal, editor="x"):
     source = Source(goal.before.id, "0", SIDE, SIDE, "scene", "synthetic", "", "")
-    return Chain(source, steering.make_program(goal), editor, {}, 1, steering.MOST)
+    return Chain(source, drawn_suites.steering_program(goal), editor, {}, 1, drawn_suites.MOST)
 
 
 def steer(folder, goal, editor):
@@ -109,7 +109,7 @@ def test_who_does_as_told_arrives_after_one_correction(tmp_path, goal):
 @pytest.mark.parametrize("goal", GOALS[:2], ids=NAMES[:2])
 def test_the_factor_of_a_correction_is_what_was_put_in(tmp_path, goal, share):
     steps = steer(tmp_path, goal, editors.choose(f"steerable:share={share}").editor)
-    assert 1 < len(steps) < steering.MOST
+    assert 1 < len(steps) < drawn_suites.MOST
     factors = [score["steer_distance"] / score["steer_before"] for score in scores(tmp_path, goal, steps)]
     assert np.median(factors) == pytest.approx(abs(1 - share), rel=0.1, abs=0.03)
 
@@ -125,7 +125,7 @@ def test_a_user_who_was_overtaken_asks_for_less_the_other_way(tmp_path):
 @pytest.mark.parametrize("spec", ["identity", "steerable:meddles=true"])
 def test_who_does_nothing_or_too_much_never_arrives(tmp_path, spec):
     steps = steer(tmp_path, GOALS[0], editors.choose(spec).editor)
-    assert len(steps) == steering.MOST
+    assert len(steps) == drawn_suites.MOST
     assert not any(score["steer_arrived"] for score in scores(tmp_path, GOALS[0], steps))
 
 

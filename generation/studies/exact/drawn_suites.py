@@ -11,14 +11,14 @@ from functools import lru_cache
 from ... import suites
 from ...files import toml_beside
 from ...pictures import encode_png, pixel_hash
-from ...records import Program
+from ...records import NEXT, Program
 from ...sources import catalogue
-from . import steering
 from .drawing import draw_scene
 from .operations import OPERATIONS, Edit, make_edit
 from .scenes import GROUNDS, RENDERER, Scene, find_scene, make_scene
-from .steering import GOALS, make_program
 
+GOALS = ("move", "scale", "recolour", "change-word")  # of a simulated user: see steering.py
+MOST = 12  # corrections until that user gives up
 SEED = 1  # of the shipped scenes; a published comparison draws its own after the editors are named
 # Of each suite: its title, pixels a side, rounds, scenes,
 # and how many of these each operation is asked of.
@@ -41,8 +41,8 @@ def make_suite(name: str) -> suites.Suite | None:
     if shipped == "steer":
         goals = [make_edit(make_scene(int(seed or SEED), index), goal) for index in _STEERED for goal in GOALS]
         title = "A simulated user corrects drawn scenes until they are as wanted"
-        asked = {make_program(goal): goal.before for goal in goals}
-        return _made(name, title, 512, steering.MOST, asked, _STEERERS)
+        asked = {steering_program(goal): goal.before for goal in goals}
+        return _made(name, title, 512, MOST, asked, _STEERERS)
     title, side, rounds, indices, repeats = _SUITES[shipped]
     scenes = [make_scene(int(seed or SEED), index) for index in indices]
     names = _DEMO if shipped == "demo-exact" else tuple(OPERATIONS)
@@ -72,7 +72,7 @@ def _made(
         "editors": editors,
         "only": {program.id: [scene.id] for program, scene in asked.items()},
     }
-    pictures = {scene.id: _row(scene, side) for scene in asked.values()}
+    pictures = {scene.id: _row(scene, side) for scene in dict.fromkeys(asked.values())}
     made = suites.from_values(name, values, programs, pictures)
     return replace(made, draw=lambda row: encode_png(draw_scene(find_scene(row.id), row.width)))
 
@@ -81,6 +81,11 @@ def _program(edit: Edit) -> Program:
     cycle = str(edit.forward), str(edit.backward)
     why = "each instruction has one right answer"
     return Program(edit.id, cycle, f"exact {edit.group}", True, "exact", why, fits=("scene",), small=True)
+
+
+def steering_program(edit: Edit) -> Program:
+    why = "the user stops when the picture is as wanted"
+    return Program(f"steer-{edit.id}", (NEXT,), "steering", False, "clear", why, fits=("scene",), small=True)
 
 
 def _row(scene: Scene, side: int) -> catalogue.Row:

@@ -13,13 +13,11 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from ...records import NEXT, Chain, Program
+from ...records import Chain
 from .drawing import draw_scene, fill_of, thing_mask
 from .operations import Edit, find_edit
 from .scenes import WORDS, Scene, Thing
 
-GOALS = ("move", "scale", "recolour", "change-word")
-MOST = 12  # corrections until the user gives up
 SIDE = 256  # pixels a side at which the user looks
 # What the user is content with: thousandths of the side, share of the width, delta E of the fill.
 TOLERANCES = {"move": 15.0, "scale": 0.05, "recolour": 8.0, "change-word": 0.5}
@@ -39,11 +37,6 @@ class Look(NamedTuple):
     text: str
     damage: float  # share of the picture that the largest changed region away from the thing covers
     is_there: bool = True
-
-
-def make_program(edit: Edit) -> Program:
-    why = "the user stops when the picture is as wanted"
-    return Program(f"steer-{edit.id}", (NEXT,), "steering", False, "clear", why, fits=("scene",), small=True)
 
 
 @lru_cache(256)
