@@ -17,7 +17,6 @@ import sys
 import tarfile
 import tempfile
 import urllib.parse
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
@@ -140,12 +139,14 @@ def _pip_settings() -> dict[str, str]:
 
 def _download(address: str, index: str) -> bytes:
     """One file; the index's password is sent only to its own host and is in no message."""
+    from urllib.request import url2pathname
+
     import httpx2
 
     what = urllib.parse.urlsplit(address).path.rstrip("/").rpartition("/")[2] or "the package index"
     try:
         if address.startswith("file:"):
-            return Path(urllib.request.url2pathname(urllib.parse.urlsplit(address).path)).read_bytes()
+            return Path(url2pathname(urllib.parse.urlsplit(address).path)).read_bytes()
         url, home = httpx2.URL(address), httpx2.URL(index)
         if url.host == home.host and not url.userinfo:
             url = url.copy_with(username=home.username, password=home.password)

@@ -4,9 +4,8 @@ import hashlib
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-import httpx2
 from PIL import Image
 
 from .. import pictures
@@ -16,6 +15,9 @@ from ..records import Answer, Turn, one_of
 from ..vendors import hosted, wire
 from ..vendors.sizes import GEMINI, GEMINI_2, Size, nearest_ratio
 from ..vendors.wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
 
 REFUSALS = (
     *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
@@ -157,7 +159,7 @@ class Editor(hosted.HostedEditor):
             raise Transient(f"Google could not process an uploaded picture ({file.get('error')})")
         return str(file["uri"])
 
-    def fail(self, response: httpx2.Response, reply: Json, charged: bool = False) -> NoReturn:
+    def fail(self, response: "httpx2.Response", reply: Json, charged: bool = False) -> NoReturn:
         """A file that Google has lost is uploaded again."""
         _, message = hosted.error_words(reply)
         if self._files and response.status_code in (400, 403, 404) and "file" in message.lower():

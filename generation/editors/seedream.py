@@ -1,10 +1,11 @@
 from dataclasses import dataclass
-from typing import ClassVar
-
-import httpx2
+from typing import TYPE_CHECKING, ClassVar
 
 from ..vendors import hosted, wire
 from ..vendors.sizes import SEEDREAM, Size
+
+if TYPE_CHECKING:
+    import httpx2
 
 _CHINA = "https://ark.cn-beijing.volces.com"
 
@@ -25,6 +26,6 @@ class Editor(hosted.HostedEditor):
     def sizes(self) -> tuple[Size, ...]:
         return SEEDREAM[self.resolution]
 
-    def checked(self, response: httpx2.Response, reply: wire.Json, charged: bool = False) -> wire.Json:
+    def checked(self, response: "httpx2.Response", reply: wire.Json, charged: bool = False) -> wire.Json:
         """An error may be in the picture's row too."""
         return super().checked(response, {"error": hosted.first_row(reply).get("error")} | reply, charged)

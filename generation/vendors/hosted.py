@@ -7,19 +7,21 @@ a table of words (`meanings`) that reads errors are attributes of the subclass, 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-import httpx2
 from PIL import Image
 
 from .. import keys, pictures
-from ..calls import Refused, Rejected, Transient, Unusable
+from ..calls import Rejected, Transient, Unusable
 from ..files import toml_beside
 from ..options import check_limits, number
-from ..records import Answer, UserError, one_of
+from ..records import Answer, Refused, UserError, one_of
 from . import models, wire
 from .sizes import FAMILIES, Size, nearest, ratio
 from .wire import Json
+
+if TYPE_CHECKING:
+    import httpx2
 
 # What words in an error mean: (meaning, "code" or
 # "message", the words). The first row that matches decides.
@@ -86,7 +88,7 @@ class HostedModel:
         except Forgotten as lost:
             return self.post(path, body | whole) | {"lost": str(lost)}
 
-    def checked(self, response: httpx2.Response, reply: Json, charged: bool = False) -> Json:
+    def checked(self, response: "httpx2.Response", reply: Json, charged: bool = False) -> Json:
         names = ("x-request-id", "x-fal-request-id", "x-goog-request-id")
         ids = [response.headers[name] for name in names if name in response.headers]
         reply = {"request_id": next(iter(ids), None)} | reply
@@ -94,7 +96,7 @@ class HostedModel:
             self.fail(response, reply, charged)
         return reply
 
-    def fail(self, response: httpx2.Response, reply: Json, charged: bool = False) -> NoReturn:
+    def fail(self, response: "httpx2.Response", reply: Json, charged: bool = False) -> NoReturn:
         """Raise the exception for an error: the vendor's own words outrank the HTTP status.
 
         A refusal is raised as Refused(answer), and is free unless it came after the work (`charged`).

@@ -15,29 +15,25 @@ import functools
 import ipaddress
 import os
 import socket
-import ssl
 import time
 import urllib.parse
-import urllib.request
-import zlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
-
-import httpcore2
-import httpx2
+from typing import TYPE_CHECKING, Any
 
 from .. import keys
 from ..calls import Rejected, Transient, Unusable
 from ..records import Json, UserError, json_object
 
+if TYPE_CHECKING:
+    import httpx2
+
 MOST_BYTES = 2**27  # that one connection may receive; a 4K picture as base64 has a third of that
 _MOST_HOPS = 8  # redirects of a picture's address
-_CONNECT = 15.0  # seconds for a connection to open
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # 529 is an overloaded site
 _UNUSABLE = (401, 402, 403, 404)  # wrong key, no credit, not allowed, no such model: true of every further call
 _STANDARD = str.maketrans("-_", "+/")  # from the base64 alphabet for addresses to the usual one
 
-_deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
+deadline: contextvars.ContextVar[float | None] = contextvars.ContextVar("deadline", default=None)
 
 
 @contextlib.contextmanager
@@ -47,14 +43,14 @@ def one_call(seconds: float) -> Iterator[None]:
     The block reads answers without checking the type of each part: one that does
     not have the documented form rejects the call, which may have been billed.
     """
-    token = _deadline.set(time.monotonic() + seconds)
+    token = deadline.set(time.monotonic() + seconds)
     try:
         yield
     except (TypeError, AttributeError, LookupError, ValueError, ArithmeticError) as error:
         problem = keys.scrub_and_cut(f"{type(error).__name__}: {error}", 120)
         raise Rejected(f"an answer in another form than documented ({problem})", charged=True) from error
     finally:
-        _deadline.reset(token)
+        deadline.reset(token)
 
 
 @contextlib.contextmanager
@@ -67,114 +63,24 @@ def before_the_order() -> Iterator[None]:
         raise
 
 
-def _seconds_left(expired: type[Exception] = httpcore2.ReadTimeout) -> float | None:
-    deadline = _deadline.get()
-    remaining = None if deadline is None else deadline - time.monotonic()
-    if remaining is not None and remaining <= 0:
-        raise expired("no time is left for this call: the answer did not end before its time limit")
-    return remaining
-
-
 def pause(seconds: float) -> None:
-    deadline = _deadline.get()
-    if deadline is not None and deadline - time.monotonic() < seconds:
+    end = deadline.get()
+    if end is not None and end - time.monotonic() < seconds:
         raise Transient("no picture before the time limit", charged=True)
     time.sleep(seconds)
 
 
-class _LimitedStream:
-    def __init__(self, stream: httpcore2.NetworkStream):
-        self.stream, self.received = stream, 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        data = self.stream.read(max_bytes, timeout=_seconds_left())
-        self.received += len(data)
-        if self.received > MOST_BYTES:
-            raise httpcore2.ReadError(f"an answer of more than {MOST_BYTES} bytes")
-        return data
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.stream.write(buffer, timeout=_seconds_left(httpcore2.WriteTimeout))
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> "_LimitedStream":
-        timeout = _seconds_left(httpcore2.ConnectTimeout)
-        return _LimitedStream(self.stream.start_tls(ssl_context, server_hostname, timeout))
-
-
-class _Backend(httpcore2.SyncBackend):
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, *options: Any, **named: Any) -> Any:
-        timeout = min(_CONNECT, _seconds_left() or _CONNECT)
-        return _LimitedStream(super().connect_tcp(host, port, timeout, *options, **named))
-
-
-class _Transport(httpx2.BaseTransport):
-    """httpx's own has no option for the network backend."""
-
-    def __init__(self) -> None:
-        trust, proxies = httpx2.create_ssl_context(), urllib.request.getproxies()
-        self.direct = _pool(trust)
-        schemes = {"http", "https"} & proxies.keys()
-        self.proxied = {scheme: _pool(trust, proxies[scheme]) for scheme in schemes}
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        target = request.url
-        place = {"scheme": target.raw_scheme, "host": target.raw_host}
-        url = httpcore2.URL(**place, port=target.port, target=target.raw_path)
-        sent = httpcore2.Request(request.method, url, headers=request.headers.raw, content=request.stream)
-        is_direct = urllib.request.proxy_bypass(target.host)
-        pool = self.direct if is_direct else self.proxied.get(target.scheme, self.direct)
-        try:
-            with contextlib.closing(pool.handle_request(sent)) as answer:
-                content = _unpacked(answer, answer.read())
-        except Exception as error:
-            # httpx has an exception of the same name for each of httpcore's.
-            kind = getattr(httpx2, type(error).__name__, None)
-            if kind is None:
-                raise
-            raise kind(str(error)) from error
-        headers = [(name, value) for name, value in answer.headers if name.lower() != b"content-encoding"]
-        return httpx2.Response(answer.status, headers=headers, content=content)
-
-
-def _unpacked(answer: httpcore2.Response, content: bytes) -> bytes:
-    """We ask for no compression; of what comes compressed nevertheless, at most MOST_BYTES are unpacked."""
-    encoding = b"".join(value for name, value in answer.headers if name.lower() == b"content-encoding")
-    if encoding in (b"", b"identity"):
-        return content
-    try:
-        unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or deflate
-        content = unpacker.decompress(content, MOST_BYTES)
-    except zlib.error as error:
-        raise httpcore2.ReadError(f"the answer has an encoding that was not requested ({error})") from error
-    if unpacker.unconsumed_tail:
-        raise httpcore2.ReadError(f"an answer of more than {MOST_BYTES} bytes")
-    return content
-
-
-def _pool(trust: ssl.SSLContext, proxy: str = "") -> httpcore2.ConnectionPool:
-    forward = None
-    if proxy:
-        url = httpx2.URL(proxy)
-        login = (url.username, url.password) if url.username or url.password else None
-        forward = httpcore2.Proxy(str(url.copy_with(username=None, password=None)), login)
-    # No keep-alive: the vendor may close an idle connection just as a paid call is sent on it.
-    return httpcore2.ConnectionPool(
-        trust, forward, max_connections=None, max_keepalive_connections=0, network_backend=_Backend()
-    )
-
-
 @functools.cache
-def client() -> httpx2.Client:
-    return httpx2.Client(transport=_Transport(), headers={"accept-encoding": "identity"}, timeout=None)
+def client() -> "httpx2.Client":
+    from .client import make_client
+
+    return make_client()
 
 
-def send(method: str, address: str, headers: Mapping[str, str], **content: Any) -> httpx2.Response:
+def send(method: str, address: str, headers: Mapping[str, str], **content: Any) -> "httpx2.Response":
     """Raises Transient if it ends without an answer, charged once it was sent."""
+    import httpx2
+
     try:
         return client().request(method, address, headers=headers, **content)
     except httpx2.TransportError as error:
@@ -200,7 +106,7 @@ def retry_after_seconds(retry_after: str | None) -> float | None:
     return None
 
 
-def parse_json(response: httpx2.Response) -> Json:
+def parse_json(response: "httpx2.Response") -> Json:
     """An HTML page instead comes from a proxy or gateway before the vendor."""
     if (value := json_object(response.content)) is not None:
         return value
@@ -246,9 +152,9 @@ def download(address: str, base: str) -> tuple[bytes, str]:
     raise Rejected(f"the finished picture cannot be fetched: {problem}", charged=True)
 
 
-def _follow(address: str, base: str) -> httpx2.Response:
+def _follow(address: str, base: str) -> "httpx2.Response":
     """Every hop must be to the vendor's own server, or by HTTPS to a public host: a machine inside could answer."""
-    home = httpx2.URL(base)
+    home = _parsed(base)
     for _ in range(_MOST_HOPS):
         target = _parsed(address)
         is_own = (target.scheme, target.netloc) == (home.scheme, home.netloc)
@@ -276,7 +182,7 @@ def poll(
     every: float,
     unfinished: Callable[[Json], bool] = lambda reply: False,
     errors: int | None = None,
-) -> tuple[httpx2.Response, Json]:
+) -> "tuple[httpx2.Response, Json]":
     """Poll a task until it is finished; the response and its JSON object.
 
     The work is ordered and paid for, so a lost poll is repeated.
@@ -296,7 +202,9 @@ def poll(
         return response, reply
 
 
-def _parsed(address: str) -> httpx2.URL:
+def _parsed(address: str) -> "httpx2.URL":
+    import httpx2
+
     try:
         return httpx2.URL(address)
     except httpx2.InvalidURL as error:
@@ -306,7 +214,7 @@ def _parsed(address: str) -> httpx2.URL:
 
 def trusted(address: object, base: str, *hosts: str) -> str:
     """The address, if a key may be sent there: a server's own, or a vendor's by https."""
-    target, home = _parsed(str(address)), httpx2.URL(base)
+    target, home = _parsed(str(address)), _parsed(base)
     host = target.host
     is_theirs = target.scheme == "https" and any(host == name or host.endswith(f".{name}") for name in hosts)
     if is_theirs or (target.scheme, target.netloc) == (home.scheme, home.netloc):
@@ -322,7 +230,12 @@ def base_url_option(variable: str) -> Any:
 
 
 def base_address(option: str, default: str) -> str:
+    """A user's own is checked."""
     address = (option.strip() or default).rstrip("/")
+    if address == default:
+        return address
+    import httpx2
+
     try:
         httpx2.URL(address)
     except httpx2.InvalidURL as error:
