@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .calls import Refused
+from .records import Refused
 
 if TYPE_CHECKING:
     from .plan import Plan

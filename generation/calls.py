@@ -50,10 +50,6 @@ class Unusable(Fault):
     """No call can work (wrong key, no credit): the run stops, and nothing is recorded."""
 
 
-class Refused(Exception):
-    """Raised by a user's own editor to decline an instruction; the message is its reason."""
-
-
 @dataclass(eq=False, kw_only=True)
 class Caller:
     """All calls of one editor, from any number of threads: limits, circuit breaker, budget."""

@@ -9,8 +9,6 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import filelock
-
 from .records import Json, UserError
 
 LOCK = ".lock"  # the lock file in a folder, present only while the lock is held
@@ -41,6 +39,8 @@ def locked(folder: Path, wait: bool = False, links: bool = False) -> Iterator[No
 
     What holds the lock writes below the folder, so no link may be there, except with `links`.
     """
+    import filelock  # which loads asyncio
+
     folder.mkdir(parents=True, exist_ok=True)
     if not links:
         refuse_links(folder)

@@ -39,6 +39,10 @@ class UserError(Exception):
     """Input that cannot be used; the message says what was given and what is allowed."""
 
 
+class Refused(Exception):
+    """Raised by a user's own editor to decline an instruction; the message is its reason."""
+
+
 def canonical(value: object) -> str:
     """JSON with exactly one spelling for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

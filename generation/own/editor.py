@@ -22,8 +22,8 @@ from typing import ClassVar
 from PIL import Image
 
 from .. import pictures
-from ..calls import Fault, Refused, Rejected
-from ..records import Answer, UserError
+from ..calls import Fault, Rejected
+from ..records import Answer, Refused, UserError
 from .process import OwnFile
 
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")

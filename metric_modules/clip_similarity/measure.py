@@ -2,8 +2,6 @@
 
 import hashlib
 import threading
-import urllib.error
-import urllib.request
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -72,9 +70,10 @@ def _require_transformers() -> None:
 
 
 def missing_weights() -> str | None:
-    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.constants import HF_HUB_CACHE  # the function that looks it up loads an HTTP client
 
-    if isinstance(try_to_load_from_cache(CHECKPOINT, "model.safetensors", revision=_REVISION), str):
+    snapshots = Path(HF_HUB_CACHE, f"models--{CHECKPOINT.replace('/', '--')}", "snapshots")
+    if (snapshots / _REVISION / "model.safetensors").is_file():
         return None
     return "needs weights of 1.7 GB, which the first use fetches from the Hub"
 
@@ -116,13 +115,15 @@ def _fetch() -> None:
 
 def _hub_answers() -> bool:
     # The Hub's own client would try for half a minute without a network.
+    from urllib import error, request
+
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
         return False
     try:
-        urllib.request.urlopen(constants.ENDPOINT, timeout=_PATIENCE).close()  # noqa: S310 - the Hub's address
-    except urllib.error.HTTPError:
+        request.urlopen(constants.ENDPOINT, timeout=_PATIENCE).close()  # noqa: S310 - the Hub's address
+    except error.HTTPError:
         return True
     except OSError:
         return False

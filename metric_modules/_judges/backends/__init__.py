@@ -14,11 +14,10 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from convergebench.generation import local_models
-from convergebench.generation.calls import Refused
 from convergebench.generation.files import toml_beside
 from convergebench.generation.options import identity_and_label, number, parse_words
 from convergebench.generation.plugins import plugins
-from convergebench.generation.records import Answer, FinishedChain, Setting, UserError, one_of
+from convergebench.generation.records import Answer, FinishedChain, Refused, Setting, UserError, one_of
 from convergebench.generation.vendors import models, wire
 from convergebench.generation.vendors.hosted import HostedModel
 from convergebench.generation.vendors.wire import Json
