@@ -33,6 +33,11 @@ def score(
     """
     from contextlib import nullcontext
 
+    from convergebench.dataset_builder.dataset.manifest import no_dataset
+
+    folder = Path(dataset)
+    if not folder.is_dir():
+        raise no_dataset(folder)
     from convergebench.dataset_builder.building import card
     from convergebench.generation.files import disk_errors_explained, locked
     from convergebench.generation.progress import progress_bar
@@ -41,7 +46,6 @@ def score(
     from ._engine import engine
     from ._engine.metrics import find_device
 
-    folder = Path(dataset)
     batch = batch_size or (engine.BATCH if find_device(device) == "cpu" else engine.GPU_BATCH)
     requested = tuple(metrics) if metrics is not None else None
     if executor is not None:

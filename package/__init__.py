@@ -155,6 +155,9 @@ def space(
 ) -> None:
     """Serve a scored dataset to a browser on this machine, until Ctrl+C."""
     from convergebench.generation.records import UserError
+    from convergebench.spaces_app.space import check_name
+
+    check_name(str(dataset))
     from convergebench.spaces_app.space import served_dataset
 
     opened = served_dataset.open_dataset(str(dataset))

@@ -24,8 +24,11 @@ def report(
 
     Several processes may call it together: the first of them writes, once all have reached this call.
     """
+    from convergebench.dataset_builder.dataset.manifest import no_dataset
     from convergebench.generation.shares import by_the_first
 
+    if not Path(dataset).is_dir():
+        raise no_dataset(dataset)
     from .reporting.write import write_board
 
     return by_the_first(lambda: write_board(Path(dataset), Path(out), threshold, framing, programs_of))

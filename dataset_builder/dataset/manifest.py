@@ -29,6 +29,10 @@ class UnreadableFile(UserError, OSError):
     """A damaged or missing file of a dataset; the message says what to do."""
 
 
+def no_dataset(folder: str | Path) -> UserError:
+    return UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
+
+
 def parse(data: bytes) -> tuple[Entries, Entries]:
     """The files that are there, and those about to replace some of them."""
     in_card = _IN_CARD.search(data)

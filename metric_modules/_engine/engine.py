@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from convergebench.dataset_builder.dataset.manifest import no_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import BUILT, FLOORS, STEPS
 from convergebench.dataset_builder.dataset.schema import write
@@ -113,7 +114,7 @@ def prepare(
 ) -> Job:
     reader = Reader(folder, makes=MADE)
     if not reader.files("chains"):
-        raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
+        raise no_dataset(folder)
     # Of the steps, what is missing leaves rows that say so.
     reader.refuse_unfinished(only=[table.name for table in BUILT if table != STEPS])
     runs, absent = metrics.choose(requested, device, dtype)

@@ -15,13 +15,14 @@ from functools import partial
 from pathlib import Path
 
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset.manifest import no_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import place_columns
 from convergebench.dataset_builder.dataset.schema import write
 from convergebench.generation.files import Locked, disk_errors_explained, locked, write_whole
 from convergebench.generation.keys import scrub
 from convergebench.generation.progress import progress_bar
-from convergebench.generation.records import Answer, UserError, canonical
+from convergebench.generation.records import Answer, canonical
 
 from . import backends, drift, questions
 from .answers import CALIBRATION, JUDGEMENTS, Identity, Judgement, identity_of
@@ -214,7 +215,7 @@ def judge(
 
 def require_dataset(folder: Path) -> None:
     if not Reader(folder).files("chains"):
-        raise UserError(f"{folder} is not a dataset: it has no data/chains; `convergebench build` makes one")
+        raise no_dataset(folder)
     card.refuse_other_folders(folder)
 
 

@@ -216,7 +216,7 @@ def headline(tables: Tables) -> Table:
 def open_scored(dataset: Path) -> Reader:
     reader = Reader(dataset)
     if not reader.files("chains"):
-        raise UserError(f"{dataset} is not a dataset: it has no data/chains; `convergebench build` makes one")
+        raise manifest.no_dataset(dataset)
     if not reader.files("scores") and not reader.files("published"):
         raise UserError(f"{dataset} has no scores yet; `convergebench score {dataset}` adds them")
     reader.refuse_unfinished()

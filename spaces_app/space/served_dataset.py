@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -14,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from convergebench.dataset_builder.dataset.columns import Values
+from convergebench.dataset_builder.dataset.manifest import no_dataset
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import FloorRow
 from convergebench.generation.records import FinishedChain, Step, UserError
@@ -29,6 +29,7 @@ from ..analysis.reasons import losing_step, loss_clause, lost_outline, verdict_w
 from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
 from ..reporting.headline import suites_of
+from . import check_name
 
 COPIED_TABLES = ("chains", "scores", "floors", "sources", "editors")  # whole, from a dataset on the Hub
 _REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]  # kept dictionary-encoded
@@ -70,11 +71,9 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
     named = where or os.environ.get("CONVERGEBENCH_DATASET")
     published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     where = named or published["dataset"]
-    folder = Path(where)
-    if folder.is_dir():
-        return ServedDataset(Reader(folder))
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", where) or where.startswith((".", "/")):
-        raise UserError(f"no dataset {where!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
+    check_name(where)
+    if Path(where).is_dir():
+        return ServedDataset(Reader(where))
     revision = revision or os.environ.get("CONVERGEBENCH_REVISION") or (None if named else published["revision"])
     reader = Reader(f"hf://datasets/{where}@{revision}" if revision else f"hf://datasets/{where}")
     try:
@@ -90,9 +89,7 @@ class ServedDataset(Analysis):
         self.reader, self.folder = reader, reader.folder
         chains = reader.chains() if reader.files("chains") else []
         if not chains:
-            raise UserError(
-                f"{self.folder} is not a dataset: data/chains is missing; `convergebench build` makes it"
-            )
+            raise no_dataset(self.folder)
         reader.refuse_unfinished(besides="steps")  # a chain's pictures may be missing
         self.chain_of = {chain.id: chain for chain in chains}
         self.score_table, self._slice_of = _read_scores(reader)

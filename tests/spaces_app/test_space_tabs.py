@@ -125,7 +125,7 @@ def test_the_chain_that_was_asked_for_is_found(dataset):
     (lambda made: made.step(made.chains[0].id, 9), "its steps are 0 to 8"),
     (lambda made: open_dataset("./nowhere"), "no dataset './nowhere'"),
     (lambda made: open_dataset("nowhere"), "no dataset 'nowhere'"),
-    (lambda made: open_dataset(str(made.folder / "data")), "data/chains is missing"),
+    (lambda made: open_dataset(str(made.folder / "data")), "has no data/chains"),
 ])  # fmt: skip
 def test_what_cannot_be_shown_is_refused(dataset, ask, words):
     with pytest.raises(UserError, match=words):

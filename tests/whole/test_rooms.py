@@ -88,9 +88,11 @@ def test_a_room_imports_only_the_rooms_it_may(room):
 
 
 HEAVY = {"torch", "datasets", "evaluate", "transformers", "gradio", "pandas", "matplotlib", "scipy", "skimage"}
+HEAVY |= {"asyncio", "httpx2"}
 HELPED = ["report --help", "score --help", "generate --help", "space --help", "publish --help"]
 LIGHT = ["list policies", "list prices", "list suites", "weights", "status nosuch", "verify nosuch"]
-LIGHT += ["plan --suite v1"]
+LIGHT += ["plan --suite v1", "list editors", "list metrics", "build nosuch", "submit nosuch"]
+ABSENT = ["report nosuch", "score nosuch", "space nosuch"]
 STARTED = """
 import contextlib, importlib, io, sys
 from convergebench.cli.__main__ import main
@@ -102,7 +104,9 @@ print(*sys.modules)
 """
 
 
-@pytest.mark.parametrize(("lines", "heavy"), [(HELPED, {*HEAVY, "numpy", "PIL"}), (LIGHT, HEAVY)])
+@pytest.mark.parametrize(
+    ("lines", "heavy"), [(HELPED, {*HEAVY, "numpy", "PIL"}), (LIGHT, HEAVY), (ABSENT, {*HEAVY, "pyarrow"})]
+)
 def test_a_verb_starts_without_what_it_does_not_need(lines, heavy):
     done = subprocess.run([sys.executable, "-c", STARTED, *lines], capture_output=True, text=True, check=True)
     loaded = {*done.stdout.split()}

@@ -9,6 +9,7 @@ from convergebench.generation.files import disk_errors_explained, locked, refuse
 from convergebench.generation.records import UserError, json_object
 
 from ...building import card
+from ...dataset.manifest import no_dataset
 from ...dataset.reader import Reader
 from ...dataset.rows import StepRow
 from ...dataset.schema import write
@@ -64,7 +65,7 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     card.refuse_other_folders(folder)
     reader = Reader(folder)
     if not reader.files("chains"):
-        raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
+        raise no_dataset(folder)
     labels = [label for path in files for label in _read_label_file(path)]
     hashes: _Hashes = {
         (row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])

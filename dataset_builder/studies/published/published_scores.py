@@ -12,6 +12,7 @@ from convergebench.generation.records import UserError, canonical
 
 from ...building import card
 from ...dataset.columns import Column, Values
+from ...dataset.manifest import no_dataset
 from ...dataset.reader import Reader
 from ...dataset.rows import ChainRow, StepRow
 from ...dataset.schema import hash_file, write
@@ -54,7 +55,7 @@ def import_scores(
     """
     card.refuse_other_folders(folder)
     if not Reader(folder).files("chains"):
-        raise UserError(f"{folder} is not a dataset; `convergebench build` makes one")
+        raise no_dataset(folder)
     flat = list(_flatten(read_table(table)))
     texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
     metrics = _metrics_of(table, flat, columns, texts)
