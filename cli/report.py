@@ -32,9 +32,10 @@ def command(
     convergebench report convergebench --out report
     """
     import convergebench as cb
-    from convergebench.generation import suites
 
     def programs_of(suite: str) -> Sequence[str]:
+        from convergebench.generation import suites  # loads numpy, and the report first limits its threads
+
         return suites.load(suite).programs if suite in suites.names() else ()
 
     gc.set_threshold(100_000)  # many rows and no cycles among them: looking for cycles took a tenth of the time

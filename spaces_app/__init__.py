@@ -1,5 +1,6 @@
 """What a reader sees: the report, its figures and the Space."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,12 @@ if TYPE_CHECKING:
     from .reporting.write import Board
 
 __all__ = ["report"]
+
+# Both are read when numpy and pyarrow are loaded, so they come before anything else of this room.
+# Matrix products are small here: a second thread of BLAS only waits, which was a quarter of a report's time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# The system's allocator frees large blocks once a picture was read; Arrow's own held on to 100 MB of them.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 def report(
