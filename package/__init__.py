@@ -155,12 +155,13 @@ def space(
 ) -> None:
     """Serve a scored dataset to a browser on this machine, until Ctrl+C."""
     from convergebench.generation.records import UserError
-    from convergebench.spaces_app.space import check_name
 
-    check_name(str(dataset))
+    where = str(dataset)
+    if "/" not in where and not Path(where).is_dir():  # before what takes half a second to load
+        raise UserError(f"no dataset {where!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
     from convergebench.spaces_app.space import served_dataset
 
-    opened = served_dataset.open_dataset(str(dataset))
+    opened = served_dataset.open_dataset(where)
     from convergebench.spaces_app import app
 
     try:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from convergebench.generation.files import read_toml, write_whole
 from convergebench.generation.records import UserError, Values, check_fields
@@ -58,10 +59,6 @@ class Failed(UserError):
 
 def as_installed(sentence: str) -> str:
     """Advice to install an extra, from where this copy came: a checkout or a wheel may be on no index."""
-    if "pip install 'convergebench" not in sentence:
-        return sentence
-    from urllib.request import url2pathname
-
     copies = importlib.metadata.distributions(name="convergebench")  # none in a Space
     origin = next(filter(None, (copy.read_text("direct_url.json") for copy in copies)), None)
     if not origin:

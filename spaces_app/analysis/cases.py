@@ -1,8 +1,10 @@
 """A case is a chain as the statistics see it: what each round kept."""
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
+from functools import cache
+from math import inf, nan
 from operator import attrgetter
 
 from convergebench.dataset_builder.dataset.rows import StepRow
@@ -24,24 +26,32 @@ RETAINED = tuple(retained_columns())  # on the scale from 1, untouched, to 0
 QUALITIES = checked_columns("quality")
 MEANINGS = checked_columns("meaning")
 
-Values = list[float | None]
+Values = Sequence[float | None]
 CaseKey = tuple[str, str, int]  # source, program, run
 
 
-@dataclass(frozen=True)
+def _pack(values: Values) -> Values:
+    """Floats take a fifth of what they take as objects, and equal lists of verdicts are one."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {float}:
+        return array("d", [nan if value is None else value for value in values])
+    return _shared(tuple(values)) if kinds <= {bool} else tuple(values)
+
+
+_shared = cache(lambda verdicts: verdicts)
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One chain. Lists hold a value, or None, for each planned round."""
 
     chain: FinishedChain
     group: str
     end_round: int | None
-    retained: dict[str, Values]
-    registered: dict[str, Values]  # once shift and scale are undone
-    raw: dict[str, Values]  # columns of the scores
-    left: Values  # the share of the edit that remains; of several edits, the largest
-    changed: list[bool | None] | None
-    as_asked: list[bool | None] | None  # where the words were checked
-    undone: list[bool | None] | None
+    packed: tuple[Values, ...]  # in the order of _PLACES
+    changed: Values | None
+    as_asked: Values | None  # where the words were checked
+    undone: Values | None
     not_judged: dict[str, dict[int, str]]  # cause -> round -> why, as a code
     seconds: float | None  # per round
     cost: float | None  # US dollars per round
@@ -61,19 +71,25 @@ class Case:
         """Two editors with the same key were asked the same on the same picture."""
         return self.source, self.program, self.chain.run
 
+    def values(self, name: str) -> Values:
+        """Of a column of the scores or of _MADE."""
+        values = self.packed[_PLACES[name]]
+        return values if isinstance(values, tuple) else [None if value != value else value for value in values]
+
     def judged(self, name: str) -> Values:
-        """The values before or after undoing shift and scale, whichever are better."""
-        if name not in self.registered:
-            return self.retained[name]
+        """The retained values before or after undoing shift and scale, whichever are better."""
+        retained = self.values(f"retained_{name}")
+        if f"registered_{name}" not in _MADE:
+            return retained
         return [
             value if value is None or aligned is None else max(value, aligned)
-            for value, aligned in zip(self.retained[name], self.registered[name], strict=True)
+            for value, aligned in zip(retained, self.values(f"registered_{name}"), strict=True)
         ]
 
     def quality(self, checks: Container[str] | None = None) -> Values:
         """The lowest of those that are checked, or of all that were computed."""
         if checks is None:
-            checks = [name for name in QUALITIES if any(value is not None for value in self.retained[name])]
+            checks = [name for name in QUALITIES if any(value is not None for value in self.judged(name))]
         lists = [self.judged(name) for name in QUALITIES if name in checks]
         return [None if None in values else min(values) for values in zip(*lists, strict=True)]
 
@@ -84,8 +100,8 @@ SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None
     "as_asked": lambda case, checks: [case.as_asked] if case.as_asked and "edits" in checks else [],
     "undone": lambda case, checks: [case.undone] if case.undone and "edits" in checks else [],
     "quality": lambda case, checks: [case.judged(name) for name in QUALITIES if name in checks],
-    "part": lambda case, checks: [case.raw["damage"]] if "part" in checks else [],
-    "framing": lambda case, checks: [case.raw["framing_loss"]],
+    "part": lambda case, checks: [case.values("damage")] if "part" in checks else [],
+    "framing": lambda case, checks: [case.values("framing_loss")],
     "meaning": lambda case, checks: [case.judged(name) for name in MEANINGS if name in checks],
 }
 # Columns of the scores that decide a cause.
@@ -94,12 +110,14 @@ if _UNKNOWN := set(CAUSE_COLUMNS) - score_column_names():
     raise TypeError(
         f"a cause in halflife/causes.py is decided by {_UNKNOWN.pop()!r}, which is not a score column"
     )
-_RAW = ("rmse_previous", "framing_loss", *CAUSE_COLUMNS, *CURVES)
+_STORED = ("rmse_previous", "framing_loss", *CAUSE_COLUMNS, *CURVES, *(f"retained_{name}" for name in RETAINED))
+# Once shift and scale are undone; the share of the edit that remains, of several edits the largest.
+_MADE = ("registered_rmse", "registered_ssim", "left")
+_PLACES = {name: place for place, name in enumerate((*_STORED, *_MADE))}
 # The only columns of the scores that are read to make a case.
 _CASE_COLUMNS = (
     *("chain", "round", "position", "reasons", "psnr_registered", "ssim_registered"),
-    *("edit_changed", "edit_as_asked", "edit_undone", "undo_ratio", *_RAW),
-    *(f"retained_{name}" for name in RETAINED),
+    *("edit_changed", "edit_as_asked", "edit_undone", "undo_ratio", *_STORED),
 )
 _CALL_COLUMNS = ("chain", "round", "status", "latency", "cost")
 _NOT_SCORED = ScoreRow.from_scores({})  # for a step without a row
@@ -158,19 +176,19 @@ def case_of_chain(
     kinds = [role.kind for role in roles(chain.program.cycle, chain.program.closes)]
     changed, not_changed = _edits(by_round, kinds, "forward", "edit_changed")
     undone, not_undone = _edits(by_round, kinds, "undo", "edit_undone")
+    left_out = {"not changed": not_changed, "not undone": not_undone}
     ratios = [[step.undo_ratio for step in steps if step.undo_ratio is not None] for steps in by_round]
+    left = [max(values, default=None) for values in ratios]
+    stored = [[row.value(name) for row in returns] for name in _STORED]
     return Case(
         chain,
         group_of_chain(chain),
         end_round=None if chain.status == "complete" else max((row.round for row in scores), default=1),
-        retained={name: [row.value(f"retained_{name}") for row in returns] for name in RETAINED},
-        registered=_registered_qualities(chain, returns, floors),
-        raw={name: [row.value(name) for row in returns] for name in _RAW},
-        left=[max(values, default=None) for values in ratios],
+        packed=tuple(map(_pack, [*stored, *_registered(chain, returns, floors), left])),
         changed=changed,
-        as_asked=[_as_asked(steps, kinds) for steps in by_round] if "forward" in kinds else None,
+        as_asked=_pack([_as_asked(steps, kinds) for steps in by_round]) if "forward" in kinds else None,
         undone=undone,
-        not_judged={"not changed": not_changed, "not undone": not_undone},
+        not_judged={cause: codes for cause, codes in left_out.items() if codes},
         seconds=seconds,
         cost=cost,
     )
@@ -178,7 +196,7 @@ def case_of_chain(
 
 def _edits(
     by_round: Sequence[Sequence[ScoreRow]], kinds: Sequence[str], kind: str, column: str
-) -> tuple[list[bool | None] | None, dict[int, str]]:
+) -> tuple[Values | None, dict[int, str]]:
     if kind not in kinds:
         return None, {}
     verdicts, codes, is_unknown = [], {}, []
@@ -189,7 +207,7 @@ def _edits(
             codes[round] = code
         if any(steps[-1].value(name) is not None for name in CURVES):
             is_unknown.append(round in codes)
-    return (None if is_unknown and all(is_unknown) else verdicts), codes
+    return (None if is_unknown and all(is_unknown) else _pack(verdicts)), codes
 
 
 def _as_asked(steps: Sequence[ScoreRow], kinds: Sequence[str]) -> bool | None:
@@ -215,22 +233,21 @@ def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
     return next((reason.code for reason in missing if reason), "")
 
 
-def _registered_qualities(chain: FinishedChain, returns: Sequence[ScoreRow], floors: Floors) -> dict[str, Values]:
+def _registered(chain: FinishedChain, returns: Sequence[ScoreRow], floors: Floors) -> Iterator[Values]:
     """LPIPS and CLIP are not computed once shift and scale are undone."""
     decibels = [row.psnr_registered for row in returns]
     measured = {
         "rmse": [psnr if psnr is None else 255 / 10 ** (psnr / 20) for psnr in decibels],
         "ssim": [row.ssim_registered for row in returns],
     }
-    registered = {}
     for name, values in measured.items():
         ceiling, floor = COLUMNS[name].ceiling or 0.0, floors.floor(chain, name)
-        if floor is not None and floor != ceiling:
-            registered[name] = [
-                value if value is None else retained_value(value, floor=floor, ceiling=ceiling)
-                for value in values
-            ]
-    return registered
+        yield [
+            None
+            if value is None or floor in (None, ceiling)
+            else retained_value(value, floor=floor, ceiling=ceiling)
+            for value in values
+        ]
 
 
 def checks_left_out(case: Case) -> dict[str, str]:

@@ -135,23 +135,25 @@ def role_in_tables(editor: str, roles: Mapping[str, str], apart: _Reasons) -> st
 
 
 def coverage(cases: Sequence[Case]) -> dict[str, float]:
-    returns = [(case, place) for case in cases for place in _measured_rounds(case)]
-    size = max(len(returns), 1)
-    with_edits = [(case, place) for case, place in returns if case.changed is not None]
-    shares = {
-        name: sum(case.retained[name][place] is not None for case, place in returns) / size for name in RETAINED
-    }
-    parts = sum(case.raw["damage"][place] is not None for case, place in returns)
+    returns = [(case, _measured_rounds(case)) for case in cases]
+    size = max(sum(len(places) for _, places in returns), 1)
+
+    def share(name: str) -> float:
+        lists = ((case.values(name), places) for case, places in returns)
+        return sum(values[place] is not None for values, places in lists for place in places) / size
+
+    shares = {name: share(f"retained_{name}") for name in RETAINED} | {"part": share("damage")}
+    with_edits = [(case.changed, places) for case, places in returns if case.changed is not None and places]
     # Edits that cannot be judged from the pictures are not unscored: one judgement, or one reason for
     # having none, shows that they were examined.
-    judged = any(case.changed[place] is not None for case, place in with_edits if case.changed)
-    judged = judged or any(rounds for case in cases for rounds in case.not_judged.values())
-    return shares | {"part": parts / size, "edits": float(judged or not with_edits)}
+    judged = any(changed[place] is not None for changed, places in with_edits for place in places)
+    judged = judged or any(case.not_judged for case in cases)
+    return shares | {"edits": float(judged or not with_edits)}
 
 
 def _measured_rounds(case: Case) -> list[int]:
     """The rounds, from 0, whose return was scored at all."""
-    columns = zip(*(case.raw[name] for name in ("psnr", "rmse", "ssim")), strict=True)
+    columns = zip(*(case.values(name) for name in ("psnr", "rmse", "ssim")), strict=True)
     return [place for place, values in enumerate(columns) if any(value is not None for value in values)]
 
 
@@ -160,7 +162,7 @@ def outcome_of_case(
 ) -> Outcome:
     """`framing` is the largest loss that does not end the case; `undecided` what rounds near a limit count as."""
     values = {
-        cause.name: SERIES[column](case, checks) if column in SERIES else [case.raw[column]]
+        cause.name: SERIES[column](case, checks) if column in SERIES else [case.values(column)]
         for cause in CAUSES.values()
         if (column := cause.decided_by)
     }

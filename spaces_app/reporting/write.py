@@ -166,7 +166,9 @@ def write_board(
         with disk_errors_explained(out):
             analysis = read_analysis(reader, threshold, framing, programs_of)
             tables = compute_tables(analysis)
-            files = write_files(tables, out, *top_strips(analysis, tables, reader), reader)
+            top = top_strips(analysis, tables, reader)
+            del analysis  # with its cases, before the files take as much
+            files = write_files(tables, out, *top, reader)
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
     except OSError as error:

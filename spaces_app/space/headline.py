@@ -7,7 +7,7 @@ from typing import NamedTuple
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
-from ..analysis.cases import COLUMNS, MEANINGS, QUALITIES, RETAINED, Case, panel_title
+from ..analysis.cases import COLUMNS, CURVES, MEANINGS, QUALITIES, RETAINED, Case, panel_title
 from ..analysis.comparisons import compare_group
 from ..analysis.groups import HALF, CaseGroup, count_failures, group_cases, outcome_of_case, outcome_of_curve
 from ..analysis.tables import Table, rows_of
@@ -53,11 +53,9 @@ class Leaderboard:
 def measured(dataset: ServedDataset) -> set[str]:
     """The metrics with values, NAME or `retained NAME`."""
     return {
-        f"{prefix}{name}"
-        for case in dataset.cases
-        for prefix, curves in (("retained ", case.retained), ("", case.raw))
-        for name, values in curves.items()
-        if any(value is not None for value in values)
+        name.replace("retained_", "retained ")
+        for name in (*CURVES, *(f"retained_{name}" for name in RETAINED))
+        if any(value is not None for case in dataset.cases for value in case.values(name))
     }
 
 
@@ -158,7 +156,7 @@ def _outcome(case: Case, group: CaseGroup, choice: Choice) -> Outcome:
     checks = group.checks_of(case.editor)
     if choice.metric == "convergence":
         return outcome_of_case(case, checks, choice.threshold)
-    values = case.quality(checks) if choice.metric == "quality" else case.retained[choice.metric]
+    values = case.quality(checks) if choice.metric == "quality" else case.values(f"retained_{choice.metric}")
     outcome = outcome_of_curve(case, values, choice.threshold)
     lost_to = "meaning lost" if choice.metric in MEANINGS else "quality lost"
     return replace(outcome, cause=lost_to) if outcome.cause == "below the threshold" else outcome

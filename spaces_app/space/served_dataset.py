@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -29,7 +30,6 @@ from ..analysis.reasons import losing_step, loss_clause, lost_outline, verdict_w
 from ..analysis.stored_rows import TableRows
 from ..palette import Look, assign_looks
 from ..reporting.headline import suites_of
-from . import check_name
 
 COPIED_TABLES = ("chains", "scores", "floors", "sources", "editors")  # whole, from a dataset on the Hub
 _REPEATED = ["chain", "editor", "source", "program", "status", "reasons", "signature"]  # kept dictionary-encoded
@@ -71,9 +71,11 @@ def open_dataset(where: str | None = None, revision: str | None = None) -> "Serv
     named = where or os.environ.get("CONVERGEBENCH_DATASET")
     published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
     where = named or published["dataset"]
-    check_name(where)
-    if Path(where).is_dir():
-        return ServedDataset(Reader(where))
+    folder = Path(where)
+    if folder.is_dir():
+        return ServedDataset(Reader(folder))
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", where) or where.startswith((".", "/")):
+        raise UserError(f"no dataset {where!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
     revision = revision or os.environ.get("CONVERGEBENCH_REVISION") or (None if named else published["revision"])
     reader = Reader(f"hf://datasets/{where}@{revision}" if revision else f"hf://datasets/{where}")
     try:

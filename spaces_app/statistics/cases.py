@@ -80,10 +80,10 @@ def _row(case: Case, outcome: Outcome, if_kept: Outcome, if_lost: Outcome) -> Ro
         changed=_yes_or_no(_in_round(round, case.changed)),
         as_asked=_yes_or_no(_in_round(round, case.as_asked)),
         undone=_yes_or_no(_in_round(round, case.undone)),
-        left=_in_round(round, case.left),
-        damage=_in_round(round, case.raw["damage"]),
-        framing=_in_round(round, case.raw["framing_loss"]),
-        of_causes={name: _in_round(round, case.raw[name]) for name in CAUSE_COLUMNS},
+        left=_in_round(round, case.values("left")),
+        damage=_in_round(round, case.values("damage")),
+        framing=_in_round(round, case.values("framing_loss")),
+        of_causes={name: _in_round(round, case.values(name)) for name in CAUSE_COLUMNS},
     )
 
 

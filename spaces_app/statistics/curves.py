@@ -86,8 +86,8 @@ def _editor_curves(
     sources = [case.source for case in cases]
     curves: dict[str, Sequence[Sequence[float | None]]] = {
         "quality": [case.quality(group.checks_of(case.editor)) for case in cases],
-        **{f"retained {name}": [case.retained[name] for case in cases] for name in RETAINED},
-        **{name: [case.raw[name] for case in cases] for name in CURVES},
+        **{f"retained {name}": [case.values(f"retained_{name}") for case in cases] for name in RETAINED},
+        **{name: [case.values(name) for case in cases] for name in CURVES},
     }
     if metrics is None or "kept" in metrics:
         yield from _survival([outcome for _, outcome in pairs], sources, rounds, place)

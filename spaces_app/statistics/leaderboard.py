@@ -144,7 +144,7 @@ def _row(
     cause, cause_share = _main_cause(outcomes)
     pairs = [bounds[case.chain.id] for case in cases] if bounds else []
     lowest = [case.quality(checks) for case in cases]
-    meanings = [case.retained[MEANINGS[0]] if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
+    meanings = [case.judged(MEANINGS[0]) if MEANINGS and MEANINGS[0] in checks else [] for case in cases]
     quality, meaning = (_curve_summary(cases, curves, rounds, threshold) for curves in (lowest, meanings))
     ends = Counter(case.end for case in cases)
     return Row(

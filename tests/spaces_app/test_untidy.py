@@ -138,5 +138,5 @@ def test_the_numbers_of_untidy_chains(choice):
         "groups": [groups], "places": [{"": places}], "alike": [{"": excluded_text(analysis.look_alikes)}],
         "page": [page], "sentences": [{name: len(said) for name, said in page.items()}], "columns": [columns],
         "rounds": [{"": [spread_rounds(last, 4) for last in range(1, 13)]}],
-        "cases": [{"": [[*case.left, *case.quality()] for case in analysis.cases]}],
+        "cases": [{"": [[*case.values("left"), *case.quality()] for case in analysis.cases]}],
     })  # fmt: skip

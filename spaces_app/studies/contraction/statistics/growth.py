@@ -32,8 +32,10 @@ def rows(analysis: Analysis) -> Iterator[Row]:
         for editor, cases in group.cases.items():
             sources = [case.source for case in cases]
             rounds = list(range(1, max(case.rounds for case in cases) + 1))
-            squares = [[None if value is None else value * value for value in case.raw["rmse"]] for case in cases]
-            factors = [factor(case.raw["rmse_previous"]) for case in cases]
+            squares = [
+                [None if value is None else value * value for value in case.values("rmse")] for case in cases
+            ]
+            factors = [factor(case.values("rmse_previous")) for case in cases]
             by_round = [[curve[n - 1] if n <= len(curve) else None for curve in squares] for n in rounds]
             means = [mean_over_clusters(values, sources)[0] for values in by_round]
             fit = shape(means, rounds)

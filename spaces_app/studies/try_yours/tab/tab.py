@@ -197,7 +197,7 @@ def _scored(dataset: ServedDataset, series: DatasetChain, files: Sequence[_File]
     rows = [ScoreRow.from_scores(row) for row, _ in chain_rows(series, results, specs, absent, medians)]
     case, scores = case_of_chain(chain, rows, floors), {row.step: row for row in rows}
     measured = {name for name in RETAINED if None not in case.judged(name)} | {"edits"}
-    measured |= {"part"} if None not in case.raw["damage"] else set()
+    measured |= {"part"} if None not in case.values("damage") else set()
     wanted = next(iter(dataset.groups.values())).checks if dataset.groups else CHECKS
     checks = tuple(check for check in wanted if check in measured)
     steps = [placed.step for placed in (series.input, *series.steps.values()) if placed]
