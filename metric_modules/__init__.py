@@ -1,6 +1,7 @@
 """Scores: one folder per metric, and the engine that runs them all in one pass."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,8 +32,6 @@ def score(
     the parts that there are. `executor` (local or slurm) runs `tasks` parts with
     datatrove. With slurm they are only `submitted`, and the last task writes the scores.
     """
-    from contextlib import nullcontext
-
     from convergebench.dataset_builder.dataset.manifest import no_dataset
 
     folder = Path(dataset)

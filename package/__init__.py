@@ -156,12 +156,11 @@ def space(
     """Serve a scored dataset to a browser on this machine, until Ctrl+C."""
     from convergebench.generation.records import UserError
 
-    where = str(dataset)
-    if "/" not in where and not Path(where).is_dir():  # before what takes half a second to load
-        raise UserError(f"no dataset {where!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
+    if not Path(dataset).is_dir() and "/" not in (name := str(dataset)):  # before the Space is loaded
+        raise UserError(f"no dataset {name!r}; give a folder that exists here or a Hub repo as NAMESPACE/NAME")
     from convergebench.spaces_app.space import served_dataset
 
-    opened = served_dataset.open_dataset(where)
+    opened = served_dataset.open_dataset(str(dataset))
     from convergebench.spaces_app import app
 
     try:

@@ -10,10 +10,9 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
-# Both are read when numpy and pyarrow are loaded, so they come before anything else of this room.
-# Matrix products are small here: a second thread of BLAS only waits, which was a quarter of a report's time.
+# Read when numpy and pyarrow are loaded. Matrix products are small here: a second thread of BLAS only waits, which was
+# a quarter of a report's time. The system's allocator frees large blocks; Arrow's own held on to 100 MB of pictures.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# The system's allocator frees large blocks once a picture was read; Arrow's own held on to 100 MB of them.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 

@@ -6,7 +6,6 @@ CONTRIBUTING.md says what a file holds. Editors of a few lines share `_reference
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -68,7 +67,6 @@ def names() -> list[str]:
     return sorted({*_modules(), *_references.EDITORS, *plugins("editors")})
 
 
-@cache
 def _modules() -> dict[str, str]:
     room, package = Path(__file__).parents[1], __name__.rpartition(".")[0]
     folders = [room / "editors", *sorted(room.glob("studies/*/editors"))]

@@ -64,7 +64,6 @@ def as_source(row: Row) -> Source:
     return Source.from_dict({**vars(row), "sha256": row.cropped or row.sha256})
 
 
-@cache
 def source(id: str) -> Source:
     clean = as_source(row(id))
     if "~" not in id:

@@ -208,8 +208,8 @@ def _read_variant(suite: Suite, row: Values) -> Suite:
 def cases(suite: Suite, variant: Suite | None = None) -> list[tuple[Source, Program]]:
     chosen = variant or suite
     return [
-        (suite.source(source), suite.program(program))
-        for source in chosen.sources
+        (source, suite.program(program))
+        for source in map(suite.source, chosen.sources)
         for program in chosen.programs
-        if suite.fits(source, suite.program(program)) and source in suite.only.get(program, chosen.sources)
+        if suite.fits(source.id, suite.program(program)) and source.id in suite.only.get(program, chosen.sources)
     ]

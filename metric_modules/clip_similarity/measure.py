@@ -123,10 +123,8 @@ def _hub_answers() -> bool:
         return False
     try:
         request.urlopen(constants.ENDPOINT, timeout=_PATIENCE).close()  # noqa: S310 - the Hub's address
-    except error.HTTPError:
-        return True
-    except OSError:
-        return False
+    except OSError as problem:
+        return isinstance(problem, error.HTTPError)
     return True
 
 

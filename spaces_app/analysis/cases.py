@@ -28,17 +28,15 @@ MEANINGS = checked_columns("meaning")
 
 Values = Sequence[float | None]
 CaseKey = tuple[str, str, int]  # source, program, run
+_shared = cache(lambda verdicts: verdicts)  # equal ones are one object
 
 
 def _pack(values: Values) -> Values:
-    """Floats take a fifth of what they take as objects, and equal lists of verdicts are one."""
+    """Floats take a fifth of what they take as objects."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {float}:
         return array("d", [nan if value is None else value for value in values])
     return _shared(tuple(values)) if kinds <= {bool} else tuple(values)
-
-
-_shared = cache(lambda verdicts: verdicts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +76,7 @@ class Case:
 
     def judged(self, name: str) -> Values:
         """The retained values before or after undoing shift and scale, whichever are better."""
-        retained = self.values(f"retained_{name}")
-        if f"registered_{name}" not in _MADE:
-            return retained
-        return [
-            value if value is None or aligned is None else max(value, aligned)
-            for value, aligned in zip(retained, self.values(f"registered_{name}"), strict=True)
-        ]
+        return self.values(f"judged_{name}" if f"judged_{name}" in _MADE else f"retained_{name}")
 
     def quality(self, checks: Container[str] | None = None) -> Values:
         """The lowest of those that are checked, or of all that were computed."""
@@ -107,12 +99,9 @@ SERIES: dict[str, Callable[[Case, Sequence[str]], Sequence[Sequence[float | None
 # Columns of the scores that decide a cause.
 CAUSE_COLUMNS = tuple(cause.decided_by for cause in CAUSES.values() if cause.decided_by not in {"", *SERIES})
 if _UNKNOWN := set(CAUSE_COLUMNS) - score_column_names():
-    raise TypeError(
-        f"a cause in halflife/causes.py is decided by {_UNKNOWN.pop()!r}, which is not a score column"
-    )
+    raise TypeError(f"halflife/causes.py has a cause decided by {_UNKNOWN.pop()!r}, which is not a score column")
 _STORED = ("rmse_previous", "framing_loss", *CAUSE_COLUMNS, *CURVES, *(f"retained_{name}" for name in RETAINED))
-# Once shift and scale are undone; the share of the edit that remains, of several edits the largest.
-_MADE = ("registered_rmse", "registered_ssim", "left")
+_MADE = ("judged_rmse", "judged_ssim", "left")  # left: the share of the edit that remains, of several the largest
 _PLACES = {name: place for place, name in enumerate((*_STORED, *_MADE))}
 # The only columns of the scores that are read to make a case.
 _CASE_COLUMNS = (
@@ -177,14 +166,15 @@ def case_of_chain(
     changed, not_changed = _edits(by_round, kinds, "forward", "edit_changed")
     undone, not_undone = _edits(by_round, kinds, "undo", "edit_undone")
     left_out = {"not changed": not_changed, "not undone": not_undone}
-    ratios = [[step.undo_ratio for step in steps if step.undo_ratio is not None] for steps in by_round]
-    left = [max(values, default=None) for values in ratios]
+    left = [
+        max((row.undo_ratio for row in rows if row.undo_ratio is not None), default=None) for rows in by_round
+    ]
     stored = [[row.value(name) for row in returns] for name in _STORED]
     return Case(
         chain,
         group_of_chain(chain),
         end_round=None if chain.status == "complete" else max((row.round for row in scores), default=1),
-        packed=tuple(map(_pack, [*stored, *_registered(chain, returns, floors), left])),
+        packed=tuple(map(_pack, [*stored, *_judged(chain, returns, floors), left])),
         changed=changed,
         as_asked=_pack([_as_asked(steps, kinds) for steps in by_round]) if "forward" in kinds else None,
         undone=undone,
@@ -233,20 +223,20 @@ def _why_not_judged(steps: Sequence[ScoreRow], column: str) -> str:
     return next((reason.code for reason in missing if reason), "")
 
 
-def _registered(chain: FinishedChain, returns: Sequence[ScoreRow], floors: Floors) -> Iterator[Values]:
+def _judged(chain: FinishedChain, returns: Sequence[ScoreRow], floors: Floors) -> Iterator[Values]:
     """LPIPS and CLIP are not computed once shift and scale are undone."""
     decibels = [row.psnr_registered for row in returns]
-    measured = {
+    registered = {
         "rmse": [psnr if psnr is None else 255 / 10 ** (psnr / 20) for psnr in decibels],
         "ssim": [row.ssim_registered for row in returns],
     }
-    for name, values in measured.items():
+    for name, values in registered.items():
         ceiling, floor = COLUMNS[name].ceiling or 0.0, floors.floor(chain, name)
         yield [
-            None
-            if value is None or floor in (None, ceiling)
-            else retained_value(value, floor=floor, ceiling=ceiling)
-            for value in values
+            kept
+            if None in (kept, value, floor) or floor == ceiling
+            else max(kept, retained_value(value, floor=floor, ceiling=ceiling))  # type: ignore[arg-type]  # none is None
+            for kept, value in zip([row.value(f"retained_{name}") for row in returns], values, strict=True)
         ]
 
 

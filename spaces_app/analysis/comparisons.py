@@ -4,12 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from convergebench.metric_modules.halflife.comparison import (
-    Comparison,
-    compare,
-    judge_alone,
-    judge_together,
-)
+from convergebench.metric_modules.halflife.comparison import Comparison, compare, judge_alone, judge_together
 from convergebench.metric_modules.halflife.outcomes import Outcome
 
 from .cases import CaseKey
@@ -18,8 +13,6 @@ from .tables import estimate
 
 # By editor: each case's outcome and planned rounds.
 CaseOutcomes = Mapping[str, Mapping[CaseKey, tuple[Outcome, int]]]
-
-
 EDITORS, REFERENCES = "editors", "no other pair"  # what the p of a pair is corrected with
 
 
