@@ -47,9 +47,9 @@ class Case:
     group: str
     end_round: int | None
     packed: tuple[Values, ...]  # in the order of _PLACES
-    changed: Values | None
-    as_asked: Values | None  # where the words were checked
-    undone: Values | None
+    changed: tuple[bool | None, ...] | None
+    as_asked: tuple[bool | None, ...] | None  # where the words were checked
+    undone: tuple[bool | None, ...] | None
     not_judged: dict[str, dict[int, str]]  # cause -> round -> why, as a code
     seconds: float | None  # per round
     cost: float | None  # US dollars per round
@@ -176,7 +176,7 @@ def case_of_chain(
         end_round=None if chain.status == "complete" else max((row.round for row in scores), default=1),
         packed=tuple(map(_pack, [*stored, *_judged(chain, returns, floors), left])),
         changed=changed,
-        as_asked=_pack([_as_asked(steps, kinds) for steps in by_round]) if "forward" in kinds else None,
+        as_asked=_shared(tuple(_as_asked(steps, kinds) for steps in by_round)) if "forward" in kinds else None,
         undone=undone,
         not_judged={cause: codes for cause, codes in left_out.items() if codes},
         seconds=seconds,
@@ -186,7 +186,7 @@ def case_of_chain(
 
 def _edits(
     by_round: Sequence[Sequence[ScoreRow]], kinds: Sequence[str], kind: str, column: str
-) -> tuple[Values | None, dict[int, str]]:
+) -> tuple[tuple[bool | None, ...] | None, dict[int, str]]:
     if kind not in kinds:
         return None, {}
     verdicts, codes, is_unknown = [], {}, []
@@ -197,7 +197,7 @@ def _edits(
             codes[round] = code
         if any(steps[-1].value(name) is not None for name in CURVES):
             is_unknown.append(round in codes)
-    return (None if is_unknown and all(is_unknown) else _pack(verdicts)), codes
+    return (None if is_unknown and all(is_unknown) else _shared(tuple(verdicts))), codes
 
 
 def _as_asked(steps: Sequence[ScoreRow], kinds: Sequence[str]) -> bool | None:

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 import json
+import tracemalloc
 from types import SimpleNamespace
 
 import kept_numbers
@@ -29,6 +30,17 @@ def test_growth_tells_jitter_from_drift():
     assert rows["drift"]["q"] is None
     assert "consecutive returns" in rows["drift"]["reason"]
     assert rows["jitter"]["q"] == pytest.approx(0.5)
+
+
+def test_a_case_of_ten_rounds_takes_a_few_kilobytes():
+    """250,000 of them have to fit into two gigabytes with their tables."""
+    analysis = report(*dataset({"editor": 1.0}, sources=40, programs=3, rounds=10)).analysis
+    del analysis.cases  # and again, now that what is computed once has been
+    tracemalloc.start()
+    taken = len(analysis.cases), tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert taken[0] == 120
+    assert taken[1] / taken[0] < 3500
 
 
 class Made(TableRow):

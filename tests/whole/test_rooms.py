@@ -105,7 +105,8 @@ print(*sys.modules)
 
 
 @pytest.mark.parametrize(
-    ("lines", "heavy"), [(HELPED, {*HEAVY, "numpy", "PIL"}), (LIGHT, HEAVY), (ABSENT, {*HEAVY, "pyarrow"})]
+    ("lines", "heavy"),
+    [(HELPED, {*HEAVY, "numpy", "PIL"}), (LIGHT, HEAVY), (ABSENT, {*HEAVY, "numpy", "pyarrow"})],
 )
 def test_a_verb_starts_without_what_it_does_not_need(lines, heavy):
     done = subprocess.run([sys.executable, "-c", STARTED, *lines], capture_output=True, text=True, check=True)
