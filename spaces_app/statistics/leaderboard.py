@@ -231,7 +231,7 @@ def _forward_share(cases: Sequence[Case]) -> Estimate:
     """Rounds after a refusal count as without a change: refusing never helps."""
     shares, sources = [], []
     for case in cases:
-        changed = case.changed or []
+        changed = case.changed or ()
         made = [value for value in changed if value is not None]
         if changed and case.end in ("refused", "no_image", "shrunk") and case.end_round:
             made += [False] * (case.rounds - case.end_round + (changed[case.end_round - 1] is None))

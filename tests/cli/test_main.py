@@ -11,11 +11,13 @@ from pathlib import Path
 from unittest import mock
 
 import convergebench
+import huggingface_hub
 import pytest
 import stores
 from convergebench.cli.__main__ import VerbWithKinds, main
 from convergebench.cli.look_up import list_metrics
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.clip_similarity import measure
 from convergebench.metric_modules.specs import scored_specs
 from verbs import invoke, say
 
@@ -206,8 +208,13 @@ def test_weights_that_are_not_there_are_named_with_the_command(monkeypatch, tmp_
 
 @pytest.mark.parametrize("there", [True, False])
 def test_clip_is_ready_only_with_its_weights(monkeypatch, tmp_path, there):
-    looked_for = str(tmp_path / "model.safetensors") if there else None
-    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given, **kwargs: looked_for)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    weights = tmp_path / "models--openai--clip-vit-large-patch14" / "snapshots" / measure._REVISION
+    if there:
+        weights.mkdir(parents=True)
+        (weights / "model.safetensors").touch()
+    asked = measure.CHECKPOINT, "model.safetensors", tmp_path, measure._REVISION
+    assert isinstance(huggingface_hub.try_to_load_from_cache(*asked), str) == there  # the Hub's own words
     rows = {row["name"]: row for row in json.loads(say("list", "metrics", "--json"))}
     assert (rows["clip"]["missing"] is None) == there
 

@@ -159,7 +159,7 @@ def refused(*words):
 
 def test_what_is_no_scored_dataset_is_refused(tmp_path):
     assert "give a folder that exists here or a Hub repo" in refused(tmp_path / "nowhere")
-    assert "`convergebench build` makes it" in refused(tmp_path)
+    assert "`convergebench build` makes one" in refused(tmp_path)
     made = small_dataset.write(tmp_path / "made")
     shutil.rmtree(made / "data" / "scores")
     assert "`convergebench score" in refused(made)
