@@ -95,7 +95,7 @@ space: .venv/dev  ## the Space on the demo's dataset, in a browser
 
 red-team: .venv/dev  ## dishonest editors against honest ones: the table of docs/threats.md
 	$(BIN)/convergebench weights lpips
-	$(BIN)/python tests/red_team/run.py --write
+	$(BIN)/python tests/red_team/run.py
 
 fuzz: .venv/dev  ## 2,000 mutated inputs and 4,000 flipped bits of scores: nothing silent
 	$(BIN)/python tests/fuzz/run.py

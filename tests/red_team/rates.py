@@ -1,12 +1,10 @@
 """How often editors are accused of knowing what their edits covered: the table of rates in docs/threats.md.
 
-    python tests/red_team/rates.py [--write]
+    python tests/red_team/rates.py
 
 `paint` draws, each row takes back the same edits in its own way, and sets of cases are drawn from what was measured.
 """
 
-import argparse
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -24,15 +22,13 @@ from PIL import Image
 from real_chains import FOLDER
 from red_team.disguises import DISGUISES, Honest, _chance, _coarse, _encoded
 from red_team.editors import Pixels, difference_mask, pixels_of
-from red_team.run import SOURCES, remember_all
+from red_team.run import SOURCES, put_into_page, remember_all
 
 MORE = ("fig-bowl", "cat-figurine", "white-tower", "budgie")
 PROGRAMS = ("red-ball", "suitcase")
 SIDE = 512
 DRAWS = 2000
 SIZES = ((12, 6), (12, 2), (6, 3), (4, 3))  # pictures, and cases of each
-PAGE = Path(__file__).parents[2] / "docs" / "threats.md"
-TABLE = re.compile(r"<!-- rates -->\n.*?<!-- end rates -->\n", re.DOTALL)
 PUBLISHED = {"flux-kontext-dev": "FLUX.1 Kontext", "gemini-flash-image": "Gemini 2.5 Flash Image"}
 FILLERS = {"paint": "paint", "Telea": "telea", "best matching piece": "exemplar", "MI-GAN": "migan"}
 
@@ -180,17 +176,6 @@ def table(given: dict[str, Values], found: dict[str, Values]) -> str:
     return "".join("| " + " | ".join(row) + " |\n" for row in (head, ["---"] * len(head), *rows))
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
-    given = options.parse_args()
-    remember_all()
-    text = table({editor: published(editor) for editor in PUBLISHED}, measured())
-    print(text)
-    if given.write:
-        new_text = f"<!-- rates -->\n{text}<!-- end rates -->\n"
-        PAGE.write_text(TABLE.sub(lambda _: new_text, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    remember_all()
+    put_into_page("rates", table({editor: published(editor) for editor in PUBLISHED}, measured()), "end rates")

@@ -1,16 +1,15 @@
 """Dishonest editors against honest ones, through generate, build, score and the report: what keeps which from a rank.
 
-    python tests/red_team/run.py [--sources 12] [--programs 2] [--rounds 1] [--out runs/red-team] [--write]
+    python tests/red_team/run.py [--sources 12] [--programs 2] [--rounds 1] [--out runs/red-team]
 
 Twelve pictures at 256 pixels, four of them patterns, and two programs; and two parts of that as small suites. Then
-the honest editors once more, under the audits of 20 salts. Prints the tables, and with --write puts them into
-docs/threats.md. A run that was stopped goes on with the editors that are missing, unless their code has changed.
+the honest editors once more, under the audits of 20 salts. Puts the tables into docs/threats.md. A run that was
+stopped goes on with the editors that are missing, unless their code has changed.
 """
 
 import argparse
 import dataclasses
 import hashlib
-import re
 import secrets
 import sys
 import time
@@ -53,7 +52,6 @@ LEVEL = "paint:wear=0.0"  # no dishonest editor may stand beside it or above
 ABOVE = "**AT OR ABOVE**"
 METRICS = ("psnr", "registration", "damage", "edit_applied", "honesty")  # what decides a round, and honesty
 DRAWS = 20
-TABLE = re.compile(r"<!-- red team -->\n.*?<!-- end -->\n", re.DOTALL)
 
 
 def choose(name: str) -> editors.Choice:
@@ -259,6 +257,13 @@ def accused_in_draws(studies: Studies, asked: Sequence[Any], salts: Sequence[byt
     return accused
 
 
+def put_into_page(name: str, text: str, end: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "threats.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+    after = rest.partition(f"<!-- {end} -->\n")[2]
+    page.write_text(f"{before}<!-- {name} -->\n{text}<!-- {end} -->\n{after}", encoding="utf-8")
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sources", type=int, default=len(SOURCES), help="so many of the pictures")
@@ -267,7 +272,6 @@ def main() -> None:
     options.add_argument(
         "--out", type=Path, default=Path("runs/red-team"), help="runs and datasets are kept here"
     )
-    options.add_argument("--write", action="store_true", help="put the table into docs/threats.md")
     given = options.parse_args()
     remember_all()
     migan._read_weights()  # of a filler: whether it is here is looked up once, so before anything is scored
@@ -293,12 +297,8 @@ def main() -> None:
     text = counts(results)
     text += f"\nAccused in {DRAWS} draws of the salt: " + ", ".join(f"{name} {n}" for name, n in accused.items())
     text += ".\n\n" + table(main_rows, dict([*results.items()][1:]), given.rounds)
-    print(text)
-    if given.write:
-        page = Path(__file__).parents[2] / "docs" / "threats.md"
-        words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds; two parts of it.\n"
-        new_text = f"<!-- red team -->\n{words}\n{text}<!-- end -->\n"
-        page.write_text(TABLE.sub(lambda _: new_text, page.read_text(encoding="utf-8")), encoding="utf-8")
+    words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds; two parts of it.\n"
+    put_into_page("red team", f"{words}\n{text}", "end")
     judged = [(row, rows) for rows in results.values() for row in rows]
     if any(accused.values()) or any(row["editor"] in HONEST and caught(row) for row, _ in judged):
         raise SystemExit("an honest editor is accused")
