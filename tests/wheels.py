@@ -3,7 +3,6 @@
 python tests/wheels.py    the table of all extras but dev on PYTHONS (paths, separated by colons)
 """
 
-import functools
 import os
 import shutil
 import subprocess
@@ -37,8 +36,10 @@ def build_wheel(out: Path) -> Path:
 
 def try_environment(wheel: Path, extra: str, folder: Path, python: str) -> list[str]:
     """Install the wheel with an extra into an environment of its own, and run the small demo there: a row's end."""
+    words = [sys.executable, "-m", "pip", "cache", "dir"]  # so that nothing is fetched again
+    pip_cache = subprocess.check_output(words, text=True).strip()
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "HF_HUB_OFFLINE": "1", "PIP_CACHE_DIR": pip_cache()}
+    environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "HF_HUB_OFFLINE": "1", "PIP_CACHE_DIR": pip_cache}
 
     def run(*words: object, **more: object) -> subprocess.CompletedProcess:
         return subprocess.run(list(map(str, words)), env=environment, capture_output=True, text=True, **more)
@@ -59,13 +60,6 @@ def try_environment(wheel: Path, extra: str, folder: Path, python: str) -> list[
     demo = run(made / "bin" / "convergebench", "demo", "--suite", "smoke", cwd=work)
     print(demo.stderr[-2000:] if demo.returncode else "", end="", file=sys.stderr)
     return [str(megabytes), f"{seconds:.0f}", checked, f"exit {demo.returncode}" if demo.returncode else "done"]
-
-
-@functools.cache
-def pip_cache() -> str:
-    """The folder of pip's own cache, so that an environment does not fetch again what another one had."""
-    words = [sys.executable, "-m", "pip", "cache", "dir"]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def size(folder: Path) -> int:
