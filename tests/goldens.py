@@ -89,7 +89,8 @@ def studies(folder: Path) -> dict[str, str]:
     make(folder / "restoration", restoration, ["blur", "jpeg", "identity"], "psnr,ssim,second_pass,piqe", 2)
     additions = replace(suites.load("additions"), sources=("coffee",))
     make(folder / "additions", additions, ["paint", "identity"], "psnr,ssim,edit_applied", 4)
-    judge(folder / "additions")
+    for question in ("edit_applied", "object_count", "additions_there"):
+        convergebench(folder / "additions", "judge", "dataset", "--judge", "paint", "--question", question)
     label(folder / "additions")
     make(folder / "honesty", suites.load("smoke"), ["paint", cheat.choice()], "psnr,ssim,edit_applied,honesty", 2)
     publish(folder / "additions")
@@ -106,11 +107,6 @@ def make(folder: Path, suite: suites.Suite, editors: Sequence[Any], metrics: str
     assert generate(plan, list(plan.chains), folder / "run").clean
     convergebench(folder, "build", "run", "--out", "dataset")
     convergebench(folder, "score", "dataset", "--metrics", metrics)
-
-
-def judge(folder: Path) -> None:
-    for question in ("edit_applied", "object_count", "additions_there"):
-        convergebench(folder, "judge", "dataset", "--judge", "paint", "--question", question)
 
 
 def label(folder: Path) -> None:

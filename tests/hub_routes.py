@@ -3,18 +3,12 @@
 import json
 import re
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from hub_server import FILE, PIECE, REPO, Handler, route
 from hub_store import File, Refusal, mode
 
 PAGE = 20  # entries of a listing in one answer, so that clients must ask on
-
-
-@route("GET", r"/api/whoami-v2")
-def whoami(on: Handler) -> None:
-    on.must_write()
-    on.reply({"type": "user", "name": "someone", "orgs": [], "auth": {"type": "access_token"}})
 
 
 @route("GET", r"/api/agent-harnesses")
@@ -82,7 +76,7 @@ def tree(on: Handler, kind: str, id: str, revision: str, path: str) -> None:
         parts = name[len(prefix) :].split("/")
         for depth in range(1, len(parts)):
             folder = prefix + "/".join(parts[:depth])
-            entries.setdefault(folder, described_folder(folder))
+            entries.setdefault(folder, {"type": "directory", "path": folder, "oid": "0" * 40, "size": 0})
         entries[name] = described(name, file)
     recursive = on.query.get("recursive", ["false"])[0].lower() == "true"
     rows = [e for name, e in sorted(entries.items()) if recursive or "/" not in name[len(prefix) :]]
@@ -92,16 +86,6 @@ def tree(on: Handler, kind: str, id: str, revision: str, path: str) -> None:
         query = f"recursive={recursive}&cursor={start + PAGE}"
         headers["Link"] = f'<{on.server.url}{quote(urlsplit(on.path).path, safe="/%")}?{query}>; rel="next"'
     on.reply(rows[start : start + PAGE], headers=headers)
-
-
-@route("POST", REPO + r"/paths-info/(?P<revision>[^/]+)")
-def paths_info(on: Handler, kind: str, id: str, revision: str) -> None:
-    data = on.body()
-    asked = json.loads(data) if data.startswith(b"{") else parse_qs(data.decode())
-    files = on.repo(kind, id).at(revision).files
-    folders = [path for path in asked["paths"] if any(name.startswith(path.rstrip("/") + "/") for name in files)]
-    found = [described(path, files[path]) for path in asked["paths"] if path in files]
-    on.reply([*found, *map(described_folder, folders)])
 
 
 @route("POST", REPO + r"/preupload/(?P<revision>[^/]+)")
@@ -141,10 +125,6 @@ def described(path: str, file: File) -> dict[str, Any]:
     if file.sha256:
         about["lfs"] = {"oid": file.sha256, "size": file.size, "pointerSize": 134}
     return about
-
-
-def described_folder(path: str) -> dict[str, Any]:
-    return {"type": "directory", "path": path, "oid": "0" * 40, "size": 0}
 
 
 # Files

@@ -61,7 +61,3 @@ def test_a_round_trip_needs_nothing_outside_the_core(kind, tmp_path):
     for name in gone:
         names[name].unlink()
     make_round_trip(house)
-
-
-def test_every_study_is_tried_without():
-    assert {"judges", "labels", "published", "replication", "restoration"} <= set(STUDIES)
