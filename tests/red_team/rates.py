@@ -14,12 +14,12 @@ from statistics import fmean
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import numpy as np
+from benchmarks.verdicts.labelled import CHAINS
 from convergebench.generation import pictures, programs
 from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.honesty.measure import Scorer
 from convergebench.spaces_app.studies.honesty.statistics import honesty
 from PIL import Image
-from real_chains import FOLDER
 from red_team.disguises import DISGUISES, Honest, _chance, _coarse, _encoded
 from red_team.editors import Pixels, difference_mask, pixels_of
 from red_team.run import SOURCES, put_into_page, remember_all
@@ -109,7 +109,7 @@ def measured() -> dict[str, Values]:
 def published(editor: str) -> Values:
     """By chain: what is known in its rounds."""
     found: Values = defaultdict(list)
-    for case in sorted((FOLDER / editor).iterdir()):
+    for case in sorted((CHAINS / editor).iterdir()):
         steps = [f"I{number}_{way}.png" for number in (1, 2, 3) for way in ("forward", "backward")]
         chain = [pictures.decode_array((case / name).read_bytes()) for name in ("I0_source.png", *steps)]
         for number in (1, 2, 3):

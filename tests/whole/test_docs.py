@@ -13,7 +13,6 @@ from benchmarks.verdicts import labelled
 from benchmarks.verdicts.__main__ import autoencoders_section, rounds_section, words_section
 from convergebench.metric_modules.lpips import weights
 from convergebench.spaces_app.statistics import find_statistics
-from real_chains import FOLDER
 from size import HOUSE, files_of
 from verbs import invoke
 
@@ -140,10 +139,10 @@ def test_readme_and_page_say_the_same():
     assert all("[" not in cell for cell in long["Seedream"]), "a range needs more than one picture"
 
 
-@pytest.mark.skipif(not FOLDER.exists(), reason="the published answers are not beside the checkout")
+@pytest.mark.skipif(not labelled.CHAINS.exists(), reason="the published answers are not beside the checkout")
 def test_every_published_mean_is_that_of_the_rows():
     values, pictures = defaultdict(dict), defaultdict(set)
-    with (FOLDER / "published_rounds.csv").open() as file:
+    with (labelled.CHAINS / "published_rounds.csv").open() as file:
         for row in csv.DictReader(file):
             key = row["model"], int(row["round"])
             values[key][row["image"], row["edit_pair"]] = float(row["ssim"]), float(row["psnr"])
