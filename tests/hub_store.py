@@ -41,8 +41,6 @@ class Commit:
 class Repo:
     """One repository: every commit ever made, and the names that point to some of them."""
 
-    type: str
-    id: str
     sdk: str | None = None
     commits: dict[str, Commit] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
@@ -85,7 +83,7 @@ class Store:
         with self.lock:
             if (type, id) in self.repos:
                 return False
-            self.repos[type, id] = Repo(type, id, sdk)
+            self.repos[type, id] = Repo(sdk)
             return True
 
     def repo(self, type: str, id: str) -> Repo:
