@@ -194,8 +194,8 @@ def test_a_suite_with_variants_needs_those_its_editor_supports():
     suite = suites.load("banana100")
     [variant] = [variant for variant in suite.variants if variant.name == "fixed seed"]
     fixed = replace(suite, variants=(replace(variant, settings={}),))
-    plain = finished(suite, rounds=suite.rounds)
-    for of_editor in (plain, finished(fixed, "fixed", rounds=suite.rounds)):
+    plain = finished(suite)
+    for of_editor in (plain, finished(fixed, "fixed")):
         assert of_editor
         assert not [*suite_cases._departures_of_editor(suite, of_editor)]
     less = [chain for chain in plain if (chain.program.id, chain.run) != ("mirror-twice", 3)]

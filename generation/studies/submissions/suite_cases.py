@@ -63,7 +63,7 @@ def _cases_of_variants(suite: suites.Suite, settings: Mapping[str, Setting]) -> 
     asked = {"short_side": suite.short_side}
     return [
         {
-            _case_of(Chain(source, program, "", asked, run, variant.rounds))
+            _case_of(Chain(source, program, "", asked, run, variant.rounds_of(program)))
             for source, program in suites.cases(suite, variant)
             for run in range(1, variant.runs + 1)
         }
