@@ -11,6 +11,9 @@ from statistics import mean
 import pytest
 from benchmarks.verdicts import labelled
 from benchmarks.verdicts.__main__ import autoencoders_section, rounds_section, words_section
+from convergebench.metric_modules._shared.looks import VISIBLE
+from convergebench.metric_modules.edit_applied import judge
+from convergebench.metric_modules.halflife.causes import COLOUR, PART
 from convergebench.metric_modules.lpips import weights
 from convergebench.spaces_app.statistics import find_statistics
 from size import HOUSE, files_of
@@ -45,6 +48,15 @@ def test_every_picture_and_page_that_is_linked_is_there():
     for page in [*HOUSE.glob("*.md"), *HOUSE.glob("docs/*.md")]:
         for target in re.findall(r"\]\((?!http|#|mailto)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links {target}"
+
+
+def test_the_page_of_verdicts_names_the_limits_in_force():
+    page = (HOUSE / "docs" / "verdicts.md").read_text()
+    least = f"{judge.SHARE:.1%} of the picture changed by delta E {VISIBLE:g} ({judge.SHARE_SMALL:.1%} for"
+    assert f"no connected area of {least}" in page
+    assert f"more than {judge.LEFT:.0%} of the change remains" in page
+    for band, unit in ((PART, ""), (COLOUR, "delta E ")):
+        assert f"{unit}{band.limit:g} or more; undecided from {band.low:g} to {band.high:g}" in page
 
 
 def test_the_version_is_one_everywhere():
