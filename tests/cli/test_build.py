@@ -10,10 +10,12 @@ import pytest
 import scored
 import stores
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset import schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
+from convergebench.metric_modules.scores import SCORES
 from convergebench.spaces_app.space import served_dataset
 from counting import digest
 from fuzz.mutations import flipped
@@ -31,7 +33,7 @@ def build(*arguments):
     return invoke("build", *arguments)
 
 
-def test_the_dataset_goes_to_the_current_folder_with_complete_metrics_beside_it(folder):
+def test_dataset_and_complete_metrics_go_to_the_current_folder(folder):
     done = build("runs/demo")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("convergebench: 1 chain, 5 steps, 1 source in 4 files, ")
@@ -45,7 +47,7 @@ def test_the_dataset_goes_to_the_current_folder_with_complete_metrics_beside_it(
         assert not any(path.is_symlink() or path.is_dir() for path in files)
 
 
-def test_a_metric_file_that_is_gone_is_gone_there_too_and_files_of_others_stay(folder):
+def test_files_that_metrics_no_longer_have_go_and_those_of_others_stay(folder):
     mine = folder / "mine"
     stores.write(mine / "lpips" / "thesis.txt", "years")
     stores.write(mine / "notes.txt", "mine")
@@ -91,6 +93,17 @@ def test_what_is_left_out_is_said_and_counted(folder):
     assert f"left out: 1 unfinished chain, such as {unfinished.relative_to(folder)}" in done.stderr
     assert "notes.txt does not belong to a chain" in done.stderr
     assert "list.txt does not belong to a chain" in done.stderr
+
+
+def test_scores_of_other_pictures_are_taken_out_aloud(folder):
+    build("runs/demo")
+    dataset = folder / "convergebench"
+    place = dict.fromkeys(("chain", "editor", "source", "program", "status", "sha256"), "gone")
+    place |= dict.fromkeys(("run", "step", "round", "position"), 1)
+    row = dict.fromkeys(column.name for column in SCORES.columns) | place
+    schema.write(dataset / "data" / "scores" / "0000.parquet", SCORES, [row], dataset)
+    assert "removed: 1 score row of pictures" in build("runs/demo").stderr
+    assert "config_name: scores" not in (dataset / "README.md").read_text()
 
 
 def test_a_folder_that_is_no_run_is_bad_usage(folder):

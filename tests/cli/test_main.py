@@ -85,7 +85,7 @@ def test_bad_usage_exits_with_two_and_one_sentence(words, sentence):
     assert "Traceback" not in result.output
 
 
-def test_a_plan_names_every_chain_and_generate_resumes_and_says_so(tmp_path):
+def test_a_plan_names_every_chain_and_generate_resumes(tmp_path):
     made = json.loads(say("plan", "--suite", "smoke", "--editor", "identity", "--json"))
     assert len(made["chains"]) == made["editors"][0]["chains"] > 0
     words = ["generate", "--suite", "smoke", "--editor", "jpeg", "--rounds", "1", "--out", tmp_path / "run"]

@@ -279,7 +279,7 @@ def departures_of(*chains):
     return [*suite_cases._departures_of_editor(suites.load("smoke"), chains)]
 
 
-def test_two_editors_under_one_name_and_one_without_the_given_salt_are_refused():
+def test_two_editors_of_one_name_or_without_the_salt_are_refused():
     wrong = departures_of(stores_chain("x"), stores_chain("x", temperature=1))
     assert any("2 different settings" in sentence for sentence in wrong)
     [sentence] = suite_cases._audit_departures([stores_chain("somebodys:version=1")], b"a salt of enough bytes")

@@ -106,7 +106,7 @@ def test_what_is_saved_has_bands_names_version_and_date(twelve):
     assert re.search(r"ConvergeBench · small v1 · scored \d+ \w{3} \d{4}", svg)
 
 
-def test_the_hero_picture_marks_the_round_of_the_loss_under_the_headline_of_card_and_report(twelve):
+def test_the_hero_picture_marks_the_round_of_the_loss(twelve):
     board = leaderboard(twelve)
     tested = [row.editor for row in board.typed_rows if row.role == "editors"]
     strips = typical_strips(twelve, board.group, tested, editors_for_strips(board.typed_rows), twelve.reader)
@@ -119,8 +119,11 @@ def test_the_hero_picture_marks_the_round_of_the_loss_under_the_headline_of_card
         assert [frame["is_loss"] for frame in strip.frames].count(True) == bool(lost)
         if lost:
             assert line.get_ydata()[int(lost[1])] < 1
+
+
+def test_card_report_and_space_have_the_same_headline(twelve):
     words, picture = headline_with_picture(twelve.folder)
-    answer, scope = headline(board.typed_rows, scored_on(twelve.reader))
+    answer, scope = headline(leaderboard(twelve).typed_rows, scored_on(twelve.reader))
     assert words == f"{answer} {scope}"
     assert picture[:4] == b"\x89PNG"
 

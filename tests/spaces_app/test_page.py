@@ -121,6 +121,7 @@ def test_structure_can_be_read_without_seeing(html):
     """What axe asks for where there is a browser (test_accessible.py)."""
     levels = [int(level) for level in re.findall(r"<h([1-6])\b", html)]
     assert levels.count(1) == 1
+    assert 'content="width=device-width' in html
     assert all(after - before <= 1 for before, after in pairwise(levels))
     assert len(attributes(html, "caption")) == len(attributes(html, "table"))
     assert all(each.get("scope") for each in attributes(html, "th"))

@@ -59,6 +59,7 @@ def test_metrics_are_on_their_own_ranges(server):
 def test_failures_come_with_the_reason_and_the_step(server):
     found = server.ask("failures", "fading", "", *FIRST)[1]
     assert found["causes"] == [{"cause": "quality lost", "title": "Quality lost", "count": found["total"]}]
+    assert len(found["rows"]) == found["total"] == 4
     for row in found["rows"]:
         assert row["step"] == 2 * row["lost_at"] == 2 * row["kept"] + 2  # the undo of the round
         assert row["clause"].endswith("% < 50%")
@@ -75,6 +76,7 @@ WRONG = [
     ("picture", ["{chain}", 1, "crop", 8, "../../etc 1"], "no chain"),
     ("table", ["docx", "", "all", "all", "convergence", 0.5, []], "no form"),
     ("picture", ["../../../etc/passwd", 1, "view", 8, ""], "no chain"),
+    ("picture", ["{chain}", 99, "view", 8, ""], "its steps are 0 to 8"),
     ("picture", ["{chain}", 1, "../view", 8, ""], "no kind"),
     ("picture", ["{chain}", 1, "difference", 10**9, ""], "no gain"),
     ("picture", [{"a": 1}, 1, "view", 8, ""], "chain is"),
@@ -84,6 +86,8 @@ WRONG = [
     ("leaderboard", ["", "all", "all", "pnsr", 0.5, []], "no metric"),
     ("leaderboard", ["", "all", "all", "convergence", 0.5, ["none"]], "no editor"),
     ("leaderboard", ["", "all", "all", "convergence", "NaN", []], "threshold is"),
+    ("leaderboard", ["", "all", "all", "convergence", 0, []], "must be above 0"),
+    ("curves", ["../../x", "", "all", "all", "convergence", 0.5], "no metric"),
     ("leaderboard", ["", "all", "all", "convergence", 0.5, 7], "editors is"),
     ("pick", ["best", ""], "surprise, worst, longest"),
     ("find", ["<script>", "", "", 1], "no editor"),

@@ -1,5 +1,6 @@
 """The Space in a real browser: every tab, the view of a chain, links, keys, uploads, a phone."""
 
+import numpy as np
 import pytest
 import small_dataset
 from chromium import needs_chromium
@@ -160,7 +161,7 @@ def test_slider_and_keys_walk_and_an_address_opens_what_was_seen(visit, server):
 
 
 @pytest.mark.slow
-def test_nonsense_in_an_address_is_said_or_ignored_and_the_theme_is_remembered(visit):
+def test_nonsense_in_an_address_does_not_hide_the_page(visit):
     page = visit("?tab=chains&chain=nothing", trouble_is_expected=True)
     page.wait_for_selector("#cb-trouble:not([hidden])")
     assert "'nothing'" in page.inner_text("#cb-trouble")
@@ -267,8 +268,12 @@ def test_compare_is_saved_as_a_grid_of_all_pictures(visit, tmp_path):
     page = visit("?tab=compare&source=harbour&program=hat&e=steady&e=fading")
     page.wait_for_selector(".cb-grid-table")
     columns = page.locator(".cb-grid-table thead th").count() - 1
-    wide, high = Image.open(saved(page, "PNG", tmp_path, "compare-harbour-hat.png")).size
+    picture = Image.open(saved(page, "PNG", tmp_path, "compare-harbour-hat.png")).convert("RGB")
+    wide, high = picture.size
     assert high < wide < 3 * high
+    colourful = np.ptp(np.asarray(picture, int), axis=2) > 40
+    rows = colourful[: high // 2].any(axis=0), colourful[high // 2 :].any(axis=0)
+    assert all(row.mean() > 0.5 for row in rows)  # pictures all along both rows
     svg = saved(page, "SVG", tmp_path, "compare-harbour-hat.svg").read_text()
     assert all(words in svg for words in ("steady", "fading", "undone 4", "fails in round"))
     assert svg.count("<image") == 2 * columns

@@ -77,6 +77,23 @@ def test_baselines_are_not_counted_as_editors(dataset):
     assert ">makes no edits</span>" in text  # not 0.0, which would mean that it tried
 
 
+def test_an_editor_with_fewer_metrics_is_listed_apart(tmp_path):
+    def judge(row, editor, *case):
+        return row | {"retained_ssim": None} if editor == "fading" else row
+
+    fewer = open_dataset(str(small_dataset.write(tmp_path / "fewer", judge=judge)))
+    board = leaderboard(fewer)
+    roles = {row["editor"]: row["role"] for row in board.table.rows}
+    assert (roles["fading"], roles["steady"]) == ("editors listed apart", "editors")
+    text = leaderboard_html(board, fewer)
+    assert ">Editors listed apart</th>" in text
+    assert ">not checked, because its scores lack it: SSIM</span>" in text
+    fewer.look_alikes, fewer.groups = {"brick": ["a", "b", "c", "d"]}, {}
+    emptied = leaderboard(fewer).table
+    assert "resemble them: brick (like a, b, c and 1 more)" in emptied.note
+    assert emptied.rows == []
+
+
 def test_two_pictures_give_no_winner_but_a_reason_of_failure(dataset):
     text = story(dataset)
     words = " ".join(re.sub(r"<[^>]+>", " ", text).split())

@@ -76,7 +76,7 @@ def commands_of_help() -> Iterator[list[str]]:
         yield from _commands("\n".join(line for line in text.splitlines() if "[" not in line))
 
 
-# The cards of the metrics run in test_metric_modules_contract.py, in a process without convergebench.
+# The cards of the metrics run in test_contract.py, in a process without convergebench.
 CARDS = sorted(path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("metric_modules/*/README.md"))
 CHEAP = (["list", "editors"], ["list", "metrics"], ["list", "suites"], ["plan"])  # run; other commands are parsed
 READ_ONLY = ("text", "csv", "bibtex")  # nothing to run

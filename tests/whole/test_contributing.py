@@ -113,6 +113,8 @@ def test_the_metric_and_the_statistic_are_in_dataset_and_report(copy):
     losses = table(copy, "first_losses")
     assert {row["editor"] for row in losses} == EDITORS
     assert all(0 <= row["lost"] <= 1 for row in losses)
+    assert (copy.work / "report" / "first_losses.csv").read_text().count("\n") == 1 + len(losses)
+    assert "Lost in the first round" in (copy.work / "report" / "tables.tex").read_text()
     page = (copy.work / "report" / "index.html").read_text()
     assert all(title in page for title in ("Lost in the first round", "What makes it last", "Mean colour"))
 

@@ -1,6 +1,7 @@
 """The documents agree with the program."""
 
 import csv
+import json
 import re
 import runpy
 import tomllib
@@ -108,10 +109,13 @@ PARTS = {part.partition("\n")[0]: ROW.findall(part) for part in STUDIES.split("\
 TARGETS = set(re.findall(r"^([a-z-]+):", (HOUSE / "Makefile").read_text(), re.MULTILINE))
 
 
-def test_the_studies_items_are_counted_and_what_shows_them_is_there():
+def test_the_studies_items_are_counted_and_shown():
     counted = {title: [int(number) for number, *_ in rows] for title, rows in PARTS.items()}
     sizes = {"The design log": 63, "Banana100": 39, "Restoration": 22}
     assert counted == {title: list(range(1, size + 1)) for title, size in sizes.items()}
+    works = [sum(state == "works" for *_, state in rows) for rows in PARTS.values()]
+    totals = [(size, done, size - done) for size, done in zip(sizes.values(), works, strict=True)]
+    assert re.findall(r"\| (\d+) \| (\d+) \| (\d+) \|\n", STUDIES) == [tuple(map(str, row)) for row in totals]
     items = [row for rows in PARTS.values() for row in rows]
     for command, file in sorted({(command, file) for _, _, command, file, _ in items}):
         if file.startswith("report/"):
@@ -190,3 +194,41 @@ def test_the_card_has_the_table_of_the_page():
 def test_the_numbers_of_the_labelled_rounds_come_out_again(section):
     page = (HOUSE / "docs" / "verdicts.md").read_text()
     assert section().strip() in page
+
+
+# The paper: what it shows is written by numbers.py from reports and pages
+
+
+def limited(**values):
+    return {key: value for name, value in values.items() for key in (name, f"{name}_low", f"{name}_high")}
+
+
+def test_all_that_the_paper_shows_is_written_and_cited(tmp_path):
+    paper = runpy.run_path(str(HOUSE / "paper" / "numbers.py"))
+    text = (HOUSE / "paper" / "paper.tex").read_text()
+    row = {"editor": "a_b", "role": "editors", "group": "round trips", "cause": "part lost (2 of 4)"}
+    row |= limited(rounds_kept=1.25, survival=0.5, area=0.75)
+    edits = {"editor": "solver", "what": "all", "part": "all", "elsewhere": 0.001, "steps": 16}
+    copies = {"program": "replicate", "metric": "PIQE", "editor": "noise", "fooled": 1, "sources": 4}
+    tables = {
+        "leaderboard": [row],
+        "breakdown": [row | {"by": "category", "value": "accessories"}],
+        "exact_edits": [edits | limited(forward=1.0, back=0.5)],
+        "facts": [{"fact": fact, "value": 7} for fact in ("chains", "sources", "editors", "score rows")],
+        "no_reference_ranks": [copies | {"gaps_above": 2, "gaps": 12, "largest": 3.25}],
+        "restoration_methods": [{"editor": "paint", "psnr": 21.5, "ssim": 0.7, "lpips": None, "pictures": 35}],
+    }
+    (tmp_path / "figures").mkdir()
+    for name in (*paper["FIGURES"], *paper["BY_STEP"]):
+        (tmp_path / "figures" / f"{name}.pdf").write_bytes(b"%PDF")
+    (tmp_path / "tables.json").write_text(json.dumps({name: {"rows": rows} for name, rows in tables.items()}))
+    paper["main"](tmp_path, tmp_path, tmp_path, out := tmp_path / "out")
+    inputs = {f"{name}.tex" for name in re.findall(r"\\input\{(\w+)\}", text)}
+    figures = {f"{name}.pdf" for name in re.findall(r"\\includegraphics\[[^\]]*\]\{([\w-]+)\}", text)}
+    assert inputs | figures <= {path.name for path in out.iterdir()}
+    macros = re.findall(r"\\newcommand\{(\\\w+)\}", (out / "macros.tex").read_text())
+    assert [name for name in macros if name not in text] == []
+    assert r"a\_b & editors & 1.2 [1.2, 1.2] & 50 [50, 50]" in (out / "leaderboard.tex").read_text()
+    assert "& 21.50 & 0.700 & -- & --" in (out / "restoration.tex").read_text()
+    cited = {key for keys in re.findall(r"\\cite\{([^}]+)\}", text) for key in keys.split(",")}
+    assert cited == {*re.findall(r"^@\w+\{(\w+),", (HOUSE / "paper" / "refs.bib").read_text(), re.MULTILINE)}

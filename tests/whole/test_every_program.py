@@ -288,6 +288,10 @@ def test_the_oracle_keeps_every_depth_and_identity_none(deep):
         assert rows["jpeg:quality=30", number]["kept"] == 0
     assert rows["oracle", 1]["half_depth"] == ">16"
     assert rows["identity", 1]["half_depth"] == "1"
+    by_program = deep.tables["programs"].rows
+    assert {row["program"] for row in by_program} >= {*suites.load("out-and-back").programs}
+    counted = sum(row.get(key) or 0 for row in by_program for key in map(key_of, places()))
+    assert counted == sum(row["chains"] for row in by_program) == len(deep.analysis.chains)
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def test_a_compressed_answer_is_counted_unpacked(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "host", ["http://169.254.169.254", "https://127.0.0.1:9", "https://localhost:9", "https://[::1]:9"]
+    "host", ["http://169.254.169.254", "https://127.0.0.1:9", "https://localhost:9", "https://[::1]:9", "file://"]
 )
 def test_no_hop_of_a_pictures_address_leads_inside(host):
     home, address = "https://api.vendor.example", f"{host}/latest"
