@@ -8,10 +8,16 @@ from pathlib import Path
 import datasets
 import pytest
 import stores
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import chains as importing
 from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
+from convergebench.dataset_builder.studies.published import published_scores
 from convergebench.generation import store_reader
+from convergebench.generation.pictures import decode_array, resize_to
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.psnr import measure as psnr
+from convergebench.metric_modules.ssim import measure as ssim
+from real_chains import CHAINS, FOLDER
 from verbs import invoke
 
 
@@ -307,6 +313,24 @@ def test_the_command_says_what_it_could_not_import_and_fails(case, tmp_path):
     done = invoke("import", case.parent, *out)
     assert done.exit_code == 1
     assert "I1_forward.png: 10 bytes that are not a picture" in done.stderr
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside the checkout")
+def test_real_chains_score_as_they_were_published(tmp_path):
+    table, editor = FOLDER / "published_scores.json", "flux-kontext-dev"
+    findings = layout_pairs.find_chains(FOLDER / editor, editor, table)
+    assert importing.import_chains(findings, tmp_path / "run").problems == []
+    reader = Reader(stores.built(tmp_path / "out", tmp_path / "run"))
+    assert invoke("score", tmp_path / "out", "--metrics", "psnr").exit_code == 0
+    columns = {"editor": "level_1", "case": "level_2", "clip": "clip_similarity"}
+    made = published_scores.import_scores(table, tmp_path / "out", columns, signature="uniform 7x7, Lanczos")
+    assert (made["rows"], made["matched"]) == (3 * CHAINS, 3 * CHAINS // 2)
+    for row in filter(lambda row: row["editor"] == editor, Reader(tmp_path / "out").rows("published")):
+        steps = (0, 2 * row["round"])
+        source, answer = (decode_array(reader.picture(row["chain"], step)) for step in steps)
+        answer = resize_to(answer, *source.shape[1::-1])
+        assert psnr.psnr_and_rmse(source, answer)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
+        assert ssim.ssim(ssim.reference(source, "uniform7"), answer) == pytest.approx(row["ssim"], abs=1e-6)
 
 
 def table(folder, rows):

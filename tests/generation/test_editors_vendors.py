@@ -1,5 +1,6 @@
 """What holds for every vendor: real clients against loopback servers, through the real loop, into the real store."""
 
+import base64
 import importlib
 import json
 import time
@@ -8,8 +9,9 @@ import pytest
 from convergebench.generation import editors
 from convergebench.generation.calls import Caller, Unusable
 from convergebench.generation.vendors import models
+from house_copy import HouseCopy
 from vendors import chains, goldens
-from vendors.loopback import Reply, picture, serving
+from vendors.loopback import Reply, picture, serving, told
 
 VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "fal", "replicate", "hf", "rest")
 SENTINEL = "hf_sentinel-key-1234567890"
@@ -125,3 +127,64 @@ def test_a_models_request_is_the_golden_that_was_read_beside_its_documentation(t
     [order] = filter(module.is_order, requests)
     goldens.check(name, order, step.seed)
     assert step.status == "ok"
+
+
+NEWCOMER = '''
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .. import pictures
+from ..vendors import hosted, wire
+
+
+@dataclass(frozen=True)
+class Editor(hosted.HostedEditor):
+    """Edits at Newcomer."""
+
+    model: str = "newcomer-1"
+    base_url: str = wire.base_url_option("NEWCOMER_BASE_URL")
+    vendor: ClassVar = "newcomer"
+    home: ClassVar = "https://api.newcomer.example"
+    key_names: ClassVar = ("NEWCOMER_KEY",)
+    path: ClassVar = "/edit"
+    meanings: ClassVar = (("refused", "code", ("forbidden",)),)
+
+    def sizes(self):
+        return ()
+
+    def body(self, image, instruction, seed):
+        return {"words": instruction, "seed": seed, "picture": wire.to_base64(pictures.encode_png(image))}
+
+    def read(self, reply, instruction):
+        return self.answer(wire.from_base64(reply["b64_json"]), reply, {})
+'''
+
+
+def test_a_vendor_is_one_file_found_priced_and_asked(tmp_path, monkeypatch):
+    def newcomer(server, request):
+        assert (request.path, request.headers["authorization"]) == ("/edit", "Bearer sentinel-key")
+        assert isinstance(request.json()["seed"], int)
+        if "remove" in request.json()["words"]:
+            return told({"code": "forbidden", "message": "not this one"}, 400)
+        shown = base64.b64encode(picture((128, 128))).decode()
+        return told({"b64_json": shown}) if len(server.requests) > 1 else Reply(503)
+
+    house = HouseCopy(tmp_path)
+    house.write("generation/editors/newcomer.py", NEWCOMER)
+    (house.work / "prices.toml").write_text("newcomer.newcomer-1 = 0.02\n")
+    monkeypatch.setenv("NEWCOMER_KEY", "sentinel-key")
+    monkeypatch.setenv("CONVERGEBENCH_PRICES", "prices.toml")
+    with serving(newcomer) as server:
+        words = f"--suite smoke --editor newcomer:base_url={server.base} --rounds 1"
+        house.verbs(f"generate {words} --out paid --max-cost 1")
+        listed = json.loads(house.python("-m", "convergebench", "list", "editors", "--json"))
+        plan = json.loads(house.python("-m", "convergebench", "plan", *words.split(), "--json"))
+    [newcomer] = [row for row in listed if row["name"] == "newcomer"]
+    assert (newcomer["about"], newcomer["needs"][:12]) == ("Edits at Newcomer.", "NEWCOMER_KEY")
+    [planned] = plan["editors"]
+    assert planned["dollars"] == pytest.approx(planned["calls"] * 0.02)
+    lines = [line for path in house.work.glob("paid/chains/*/steps.jsonl") for line in path.open()]
+    steps = {step["status"]: step for step in map(json.loads, lines)}
+    assert set(steps) == {"input", "ok", "refused"}
+    assert (steps["refused"]["reason"], steps["refused"]["cost"]) == ("forbidden: not this one", 0.0)
+    assert (steps["ok"]["details"]["model"], steps["ok"]["cost"]) == ("newcomer-1", 0.02)

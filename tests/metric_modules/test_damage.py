@@ -2,7 +2,8 @@
 
 import cv2
 import numpy as np
-from benchmarks.verdicts import wear
+import pytest
+from benchmarks.verdicts import labelled, wear
 from convergebench.metric_modules.damage import measure
 from convergebench.metric_modules.halflife.causes import PART, Limits
 from convergebench.metric_modules.halflife.outcomes import convergence
@@ -42,6 +43,21 @@ def test_grain_is_no_damage_and_hides_none(monkeypatch):
     as_it_is = [measure.compare(model, reference, part)[0] for part in (grainy, gone)]
     assert found[0] < 0.8 * as_it_is[0]
     assert PART.limit < 0.8 * as_it_is[1] < found[1]
+
+
+@pytest.mark.weights
+@pytest.mark.skipif(not labelled.LABELS.is_dir(), reason="the labelled rounds are not beside the checkout")
+def test_wear_on_a_lost_return_never_makes_it_a_kept_one():
+    model, worn = labelled.network(), 0
+    for row in [row for row in labelled.rows_of("rounds") if row["kept"] == "0"][::12]:
+        source, back = map(labelled.picture, labelled.pair(row))
+        reference, back = measure.prepare(model, source), labelled.fitted(back, source)
+        before = measure.compare(model, reference, back)[0]
+        for name, put_on in list(wear.STRENGTHS.items())[2::6]:
+            after = measure.compare(model, reference, put_on(back, np.random.default_rng(0)))[0]
+            assert before < PART.high or after >= PART.low, (row["case"], name)
+            worn += before >= PART.high
+    assert worn >= 8
 
 
 def test_a_moved_picture_is_aligned_before_damage_is_outlined(monkeypatch):
