@@ -8,11 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+import stores
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import editors, loop, pictures, plan, scheduler, store
 from convergebench.generation.calls import Rejected, Unusable
 from convergebench.generation.files import locked
 from convergebench.generation.records import Answer, UserError
 from convergebench.generation.status import read_status
+from convergebench.metric_modules._engine import engine
+from convergebench.spaces_app.reporting.write import read_analysis
+from convergebench.spaces_app.statistics import compute_tables
 from counting import SUITE, Counting, choose, digest, generate, planned, png
 from PIL import Image, ImageOps
 
@@ -234,6 +239,23 @@ def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
     assert len((folder / ".retried.jsonl").read_text().splitlines()) == 1
     assert store.cost_so_far(tmp_path / "run") == pytest.approx(4 * 0.08)
     assert read_status(tmp_path / "run")["whole"]["spent"] == pytest.approx(4 * 0.08)
+
+
+def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
+    def one_fails(seed):
+        if seed == moods["broken"]:
+            raise Rejected("HTTP 400: no")
+
+    made, moods = planned(Paid(tmp_path / "asked", behave=one_fails), 3, 1), {}
+    third = next(chain for chain in made.chains if chain.program.id == "flip-horizontally").seed(3)
+    failed = {"complete": 3, "failed": 1}, (0.5, "technical failure (1 of 2)", 2.0)
+    for broken, (ends, headline) in ((third, failed), (None, ({"complete": 1}, (0.0, None, 3.0)))):
+        moods["broken"] = broken
+        assert generate(made, tmp_path / "run", retry=("failed",)).ends == ends
+        out = stores.built(tmp_path / "out", tmp_path / "run")
+        engine.run(engine.prepare(out, ["psnr"], "cpu", None))
+        row = compute_tables(read_analysis(Reader(out)))["leaderboard"].rows[0]
+        assert (row["failed"], row["cause"], row["rounds_kept"]) == headline
 
 
 def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):

@@ -106,6 +106,21 @@ def test_a_wrong_source_or_field_is_refused_and_no_id_given_twice():
             suites.from_values("s", {**VALUES, "sources": [id]})
 
 
+def test_a_program_takes_back_what_it_adds_and_says_how_reversible_that_is():
+    expected = {"geometric": "exact", "accessories": "clear", "scene objects": "clear", "cross edits": "clear"}
+    for program in programs.load().values():
+        assert (bool(program.reason), bool(program.fits)) == (True, True), program.id
+        assert program.reversibility == expected.get(program.category, program.reversibility), program.id
+        if program.category in ("accessories", "scene objects"):
+            forward, backward = program.cycle
+            thing = program.shows.removeprefix("a ").split(" on the ")[0].split(" in the ")[0].split()[-1]
+            assert (forward[:4], backward[:7]) == ("add ", "remove "), program.id
+            assert (thing in forward, thing in backward) == (True, True), program.id
+        if program.category == "cross edits":
+            a, b, c, d = ("chair" if "chair" in words else words.split()[-1] for words in program.cycle)
+            assert (c, d) == ((b, a) if program.id.endswith("nested") else (a, b)), program.id
+
+
 def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
     told = invoke("list", "suites", "--json")
     rows = {row["name"]: row for row in json.loads(told.output)}
