@@ -73,11 +73,8 @@ def test_its_card_is_a_space_and_says_what_a_reader_needs(folder):
     assert re.fullmatch(r"6\.\d+\.\d+", str(declared["sdk_version"]))
     assert declared["app_file"] == "app.py"
     assert set(declared["tags"]) >= {"evaluate", "metric"}
-    assert declared["title"]
     assert len(declared.get("short_description", "")) <= 60  # the Hub refuses longer ones
     assert "```python\nimport evaluate\n" in body
-    for word in ("limits", "citation", "range"):
-        assert word in body.lower(), word
 
 
 @every_folder

@@ -21,7 +21,7 @@ def random_pictures(count, height=64, width=96, seed=2):
     return list(np.random.default_rng(seed).integers(0, 256, (count, height, width, 3)).astype(np.uint8))
 
 
-def trunk(net):
+def trunk(net, tensors):
     """The network as torchvision lays it out: its `features` in order, ReLU and pooling numbered too."""
     layers, inputs = [], 3
     for (pool, convolutions), outputs in zip(measure.NETS[net], CHANNELS[net], strict=True):
@@ -32,16 +32,16 @@ def trunk(net):
             kernel = KERNELS[net][sum(isinstance(layer, torch.nn.Conv2d) for layer in layers)]
             layers += [torch.nn.Conv2d(inputs, outputs, kernel, stride, padding), torch.nn.ReLU()]
             inputs = outputs
-    return torch.nn.Sequential(*layers)
+    network = torch.nn.Sequential(*layers)
+    network.load_state_dict(
+        {name[9:]: values for name, values in tensors.items() if name.startswith("features.")}
+    )
+    return network
 
 
 def as_published(net, tensors, first, second):
     """LPIPS step by step as its paper says, in float64."""
-    network = trunk(net)
-    network.load_state_dict(
-        {name.removeprefix("features."): v for name, v in tensors.items() if "features" in name}
-    )
-    network.double()
+    network = trunk(net, tensors).double()
     taps = [convolutions[-1][0] + 1 for _, convolutions in measure.NETS[net]]
     values = [
         torch.from_numpy(picture).permute(2, 0, 1)[None].double() / 255 * 2 - 1 for picture in (first, second)
@@ -67,23 +67,19 @@ def test_random_networks_agree_with_the_published_steps(net):
     assert found["lpips"] > 0.01
 
 
-def test_identity_order_and_batches_do_not_matter():
+def test_identity_order_and_batches_do_not_matter_and_nothing_keeps_a_gradient():
     picture, *others = random_pictures(4)
-    known = random_model("alex")
+    tensors = {name: tensor.requires_grad_() for name, tensor in random_tensors("alex").items()}
+    known = measure.model("alex", tensors, "cpu", "float32", "random")
     original = measure.features(known, [picture])
     assert measure.compare(original, original) == [{"lpips": 0}]
+    assert not any(stage.requires_grad for stage in original)
     together = measure.compare(original, measure.features(known, others))
     for one, other in zip(together, others, strict=True):
         features = measure.features(known, [other])
         [alone] = measure.compare(original, features)
         assert one == pytest.approx(alone, abs=1e-6)
         assert [alone] == measure.compare(features, original)
-
-
-def test_nothing_keeps_a_gradient():
-    tensors = {name: tensor.requires_grad_() for name, tensor in random_tensors("alex").items()}
-    known = measure.model("alex", tensors, "cpu", "float32", "random")
-    assert not any(stage.requires_grad for stage in measure.features(known, random_pictures(1)))
 
 
 def test_what_is_not_there_is_refused_with_what_there_is():
@@ -105,9 +101,8 @@ def test_the_module_batches_sizes_apart_and_gives_every_example(tmp_path, monkey
         [measure.features(known, [picture]) for picture in pair] for pair in zip(originals, shown, strict=True)
     ]
     alone = [measure.compare(*pair)[0] for pair in pairs]
-    for name in ("lpips",):
-        assert result[f"{name}_values"] == pytest.approx([distances[name] for distances in alone], abs=1e-6)
-        assert result[name] == pytest.approx(sum(result[f"{name}_values"]) / 5)
+    assert result["lpips_values"] == pytest.approx([distances["lpips"] for distances in alone], abs=1e-6)
+    assert result["lpips"] == pytest.approx(sum(result["lpips_values"]) / 5)
 
 
 def test_absent_weights_are_one_sentence_that_says_what_to_run(tmp_path, monkeypatch):
@@ -124,10 +119,7 @@ def test_absent_weights_are_one_sentence_that_says_what_to_run(tmp_path, monkeyp
 @pytest.mark.parametrize("net", measure.NETS)
 def test_real_networks_agree_with_the_lpips_package(net, monkeypatch):
     tensors, digest = weights.load_weights(net)
-    layers = trunk(net)
-    layers.load_state_dict(
-        {name.removeprefix("features."): v for name, v in tensors.items() if "features" in name}
-    )
+    layers = trunk(net, tensors)
     # The package takes only the bare layers from torchvision, whose wheel would bring another torch.
     bare = dict.fromkeys(("alexnet", "vgg16"), lambda **options: SimpleNamespace(features=layers))
     monkeypatch.setitem(sys.modules, "torchvision", SimpleNamespace(models=None))

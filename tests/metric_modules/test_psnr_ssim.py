@@ -20,23 +20,14 @@ THEIRS = {
 def random_pairs():
     """Pairs of several sizes: unrelated, noisy, darkened, flat, nearly flat at white and one sample apart."""
     random = np.random.default_rng(5)
-    for number in range(60):
-        height, width = SIZES[number % len(SIZES)]
-        first = random.integers(0, 256, (height, width, 3))
-        kind = number // len(SIZES) % 6
-        if kind == 4:
-            first = 255 - random.integers(0, 2, first.shape)
+    for size in SIZES * 2:
+        first, white = random.integers(0, 256, (*size, 3)), 255 - random.integers(0, 2, (*size, 3))
         one_apart = first.copy()
         one_apart[0, 0, 0] ^= 1
-        second = [
-            random.integers(0, 256, first.shape),
-            first + random.integers(-9, 10, first.shape),
-            first // 2,
-            np.full(first.shape, 200),
-            np.full(first.shape, 255),
-            one_apart,
-        ][kind]
-        yield first.astype(np.uint8), np.clip(second, 0, 255).astype(np.uint8)
+        noisy = np.clip(first + random.integers(-9, 10, first.shape), 0, 255)
+        pairs = [(first, other) for other in (random.integers(0, 256, first.shape), noisy, first // 2, one_apart)]
+        for pair in (*pairs, (first, np.full_like(first, 200)), (white, np.full_like(first, 255))):
+            yield [picture.astype(np.uint8) for picture in pair]
 
 
 def test_sixty_random_pairs_agree_with_scikit_image():

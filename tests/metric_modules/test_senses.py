@@ -130,10 +130,7 @@ def test_dists_is_the_authors_own_class(monkeypatch):
     wheel = packages.from_python_index("DISTS_pytorch==0.1", ".whl")
     code = zipfile.ZipFile(io.BytesIO(wheel)).read("DISTS_pytorch/DISTS_pt.py").decode()
     weights = dists.weights.load_weights("vgg")[0]
-    layers = trunk("vgg")
-    layers.load_state_dict(
-        {name.removeprefix("features."): values for name, values in weights.items() if "features" in name}
-    )
+    layers = trunk("vgg", weights)
     vgg = types.SimpleNamespace(vgg16=lambda pretrained: types.SimpleNamespace(features=layers))
     monkeypatch.setitem(sys.modules, "torchvision", types.SimpleNamespace(models=vgg, transforms=None))
     theirs = {"__name__": "theirs"}

@@ -46,21 +46,15 @@ def test_specs_agree_on_their_order_and_on_reasons():
 
 
 def test_a_missing_value_says_why_and_whose_fault_it_is():
-    values = {
-        "psnr": 30.0,
-        "ssim": Missing("refused", "it would rather not"),
-        "edit_changed": Missing("symmetric"),
-    }
+    refused, symmetric = Missing("refused", "it would rather not"), Missing("symmetric")
+    values = {"psnr": 30.0, "ssim": refused, "edit_changed": symmetric}
     row = {"reasons": scores.reasons_json(values)}
     assert json.loads(row["reasons"]) == {"edit_changed": "symmetric", "ssim": ["refused", "it would rather not"]}
-    found = scores.missing_values(row)
-    assert found == {name: value for name, value in values.items() if isinstance(value, Missing)}
-    assert found["ssim"].sentence == "refused: it would rather not"
-    assert found["ssim"].fault == "editor"
-    assert found["edit_changed"].fault == "nobody"
-    assert (
-        Missing("not_asked", "lpips").sentence == "not asked for; `convergebench score --metrics lpips` adds it"
-    )
+    assert scores.missing_values(row) == {"ssim": refused, "edit_changed": symmetric}
+    assert (refused.sentence, refused.fault) == ("refused: it would rather not", "editor")
+    assert symmetric.fault == "nobody"
+    not_asked = "not asked for; `convergebench score --metrics lpips` adds it"
+    assert Missing("not_asked", "lpips").sentence == not_asked
     assert Missing("a code of another version").sentence == "a code of another version"
     damaged = {code for code in scores.OF_THE_ENGINE if Missing(code).is_damage}
     assert damaged == {"missing", "unreadable", "not_a_number"}
@@ -79,10 +73,7 @@ def test_a_signature_is_structured_and_prose_only_for_readers():
         ({"kind": "odd"}, "kind must be one of 'picture', 'round', 'statistic', got 'odd'"),
         ({"title": 3}, "title must be one of str, got 3"),
         ({"colour": "red"}, "no key 'colour'; the keys are name, title, "),
-        (
-            {"columns": [{"name": "a", "title": "A", "meaning": "a", "show": "all"}]},
-            "column a: show must be one of",
-        ),
+        ({"columns": [{"name": "a", "title": "A", "meaning": "a", "show": "all"}]}, "a: show must be one of"),
     ],
 )
 def test_a_spec_with_a_wrong_key_or_value_is_refused(tmp_path, monkeypatch, change, refusal):
