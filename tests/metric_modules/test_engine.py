@@ -61,16 +61,13 @@ def scores(folder):
 
 def pictures(folder):
     """Every scored step's pixels beside its reference's."""
-    found, start = {}, {}
-    for row in Reader(folder).rows("steps"):
-        pixels = (
-            np.asarray(Image.open(io.BytesIO(row["image"]["bytes"])).convert("RGB")) if row["image"] else None
-        )
-        if row["step"] == 0:
-            start[row["chain"]] = pixels
-        elif pixels is not None:
-            found[row["chain"], row["step"]] = pixels
-    return {key: (start[key[0]], pixels) for key, pixels in found.items()}
+    steps = {(row["chain"], row["step"]): row["image"] for row in Reader(folder).rows("steps")}
+    pixels = {
+        key: np.asarray(Image.open(io.BytesIO(image["bytes"])).convert("RGB"))
+        for key, image in steps.items()
+        if image
+    }
+    return {key: (pixels[key[0], 0], shown) for key, shown in pixels.items() if key[1]}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -163,14 +160,12 @@ def test_decay_and_edits_show_where_they_were_made(scored_without_clip):
 
 
 def test_clip_has_a_say_in_applied_edits(dataset, scored_without_clip, monkeypatch):
-    asked, said = [], []
+    asked, said = [], [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
     embed = lambda scorer, text: asked.append(text) or scorer.embed_pictures(said)[0]  # noqa: E731
     monkeypatch.setattr(clip.Scorer, "embed_words", embed)
-    said = [scored.dotted(np.full((48, 64, 3), 128, np.uint8))]
     scored.score(dataset, ["clip", "edit_applied"])
-    rows = [
-        row for row in scores(dataset).values() if row["program"] == "dot" and row["edit_changed"] is not None
-    ]
+    rows = [row for row in scores(dataset).values() if row["program"] == "dot"]
+    rows = [row for row in rows if row["edit_changed"] is not None]
     assert set(asked) == {"a red dot"}
     assert all(json.loads(row["signature"])["edit_applied"]["clip"] == "yes" for row in rows)
     pixels = scores(scored_without_clip).values()
@@ -186,11 +181,10 @@ def test_a_return_is_compared_with_the_return_before_it(dataset):
         for (owner, step), row in scores(dataset).items():
             if owner != chain.id or row["status"] != "ok":
                 continue
-            before = (
-                seen[chain.id, step][0] if step == length else seen.get((chain.id, step - length), (0, None))[1]
-            )
+            reference, shown = seen[chain.id, step]
+            before = reference if step == length else seen.get((chain.id, step - length), (0, None))[1]
             if chain.program.closes and step % length == 0 and before is not None:
-                gap = seen[chain.id, step][1].astype(float) - before
+                gap = shown.astype(float) - before
                 assert row["rmse_previous"] == pytest.approx(np.sqrt((gap**2).mean())), (chain.id, step)
                 compared += 1
             else:

@@ -24,7 +24,7 @@ from convergebench.metric_modules._judges.journal import _append_to_journal
 from judging import SENTINEL, Vendor
 from simulations.drift import alarms
 from vendors.loopback import Reply, serving, told
-from verbs import invoke
+from verbs import invoke, say
 
 BY_PAINT = ["--judge", "paint", "--question", "object_count"]
 
@@ -48,12 +48,8 @@ def priced(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", questions.names())
 def test_every_question_names_its_fields_and_schema(name):
     question = questions.load(name)
-    assert question.title.endswith("?")
-    fields = set(re.findall(r"\{(\w+)\}", question.words))
-    assert fields <= set(questions.FIELDS)
-    if question.value:
-        assert question.value in question.schema["required"]
-        assert not question.schema["additionalProperties"]
+    assert set(re.findall(r"\{(\w+)\}", question.words)) <= set(questions.FIELDS)
+    assert not question.value or question.value in question.schema["required"]
 
 
 def test_the_question_on_the_page_can_be_asked(tmp_path):
@@ -137,16 +133,18 @@ def test_nonsense_is_a_reason_and_never_no(name, text, value, reason):
 
 
 def test_every_forward_step_is_asked_exactly_once(data):
-    first, second = judging.ask(data, times=2, sample=4)
+    with serving(Vendor()) as server:
+        one_editor = judging.judge(data, server.base, sample=4, editors=["steady"])
+        others, again = (judging.judge(data, server.base, sample=4) for _ in range(2))
     forward = 3 * 2 * 2 * 4  # editors, sources, programs, rounds
-    assert (first.asked, first.calibration, first.clean) == (forward + 32, 32, True)
-    assert (second.asked, second.already, second.session) == (0, forward, None)
-    rows = judging.rows_of(data)
-    assert len(rows) == forward + 32
-    assert {row["model"] for row in rows} == {"judge-1-2026"}
+    assert (one_editor.asked, one_editor.calibration, one_editor.clean) == (16 + 32, 32, True)
+    assert (others.asked - others.calibration, others.already) == (32, 16)
+    assert (again.asked, again.already, again.session) == (0, forward, None)
+    rows = [row for row in judging.rows_of(data) if row["purpose"] == "dataset"]
+    assert len(rows) == forward
+    assert {(row["model"], row["position"]) for row in rows} == {("judge-1-2026", 1)}
     assert {row["question_sha256"] for row in rows} == {questions.load("edit_applied").sha256}
     assert all(json.loads(row["raw"])["applied"] == (row["value"] == 1.0) for row in rows)
-    assert {row["position"] for row in rows} == {1}
     assert "judgements" in (data / "README.md").read_text()
 
 
@@ -165,14 +163,6 @@ def test_a_judge_sees_the_pictures_in_their_order_and_the_schema(data):
     assert before != after
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["applied"]
     assert "authorization" not in seen[0].headers  # OpenAI's key goes to no other server
-
-
-def test_an_editor_that_is_added_later_is_asked_about_alone(data):
-    with serving(Vendor()) as server:
-        judging.judge(data, server.base, editors=["steady"])
-        outcome = judging.judge(data, server.base)
-    assert (outcome.asked, outcome.already) == (32, 16)
-    assert {row["session"] for row in judging.rows_of(data)} == {1, 2}
 
 
 def test_refusals_and_nonsense_have_a_reason_and_the_others_stay(data):
@@ -341,19 +331,14 @@ def test_a_judge_that_drifts_is_told_of_when_it_is_asked_again(data):
     with serving(vendor) as server:
         first, second = (judging.judge(data, server.base, again=True, **few) for _ in range(2))
         assert first.alarms == second.alarms == []
-        # A later run asks half as often as the first did.
-        assert (
-            [first.calibration, second.calibration] == [24 * drift.FIRST_REPEATS, 24 * drift.REPEATS] == [192, 96]
-        )
+        assert (first.calibration, second.calibration) == (24 * drift.FIRST_REPEATS, 24 * drift.REPEATS)
+        assert drift.FIRST_REPEATS == 2 * drift.REPEATS
         drifted, vendor.model = True, "judge-1-2027"
         [alarm] = judging.judge(data, server.base, again=True, **few).alarms
     assert "run 3" in alarm
     assert "judge-1-2027" in alarm
-    found = drift.find_drift(judging.rows_of(data))
-    assert [(each.session, each.alarm, each.other_model) for each in found] == [
-        (2, False, False),
-        (3, True, True),
-    ]
+    found = [(each.session, each.alarm, each.other_model) for each in drift.find_drift(judging.rows_of(data))]
+    assert found == [(2, False, False), (3, True, True)]
 
 
 # Judges
@@ -399,13 +384,9 @@ def painted(tmp_path_factory):
         'title = "adds"\nshort_side = 160\nrounds = 6\nsources = ["coffee"]\n'
         'programs = ["add-apples", "add-100-fruits"]\n'
     )
-    for words in (
-        ["generate", "--suite", folder / "adds.toml", "--editor", "paint", "--out", folder / "run"],
-        ["build", folder / "run", "--out", folder / "data"],
-        ["judge", folder / "data", *BY_PAINT, "--question", "additions_there"],
-    ):
-        done = invoke(*words)
-        assert done.exit_code == 0, done.output
+    say("generate", "--suite", folder / "adds.toml", "--editor", "paint", "--out", folder / "run")
+    say("build", folder / "run", "--out", folder / "data")
+    say("judge", folder / "data", *BY_PAINT, "--question", "additions_there")
     return folder / "data"
 
 
@@ -436,9 +417,8 @@ def test_paint_counts_what_it_drew(painted):
 
 def test_the_plan_says_calls_and_dollars_and_asks_nothing(data, priced):
     words = ["judge", str(data), "--question", "edit_applied", "--plan"]
-    done = invoke(*words, "--judge", "openai:model=judge-1,base_url=http://127.0.0.1:9/v1")
-    assert done.exit_code == 0, done.output
-    assert "432 calls for $" in done.output  # 48 steps, and all of them eight times
+    plan = say(*words, "--judge", "openai:model=judge-1,base_url=http://127.0.0.1:9/v1")
+    assert "432 calls for $" in plan  # 48 steps, and all of them eight times
     assert not list((data / ".judging").glob("**/*.json*"))
     assert not (data / "data" / "judgements").exists()
 
