@@ -12,6 +12,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import chains as importing
 from convergebench.dataset_builder.importing import layout_table
 from convergebench.generation import store_reader
+from convergebench.spaces_app.reporting.write import read_analysis
 from PIL import Image
 from verbs import invoke
 
@@ -41,9 +42,8 @@ def imported(path, out, **options):
 
 def smooth(size, seed):
     buffer = io.BytesIO()
-    Image.open(io.BytesIO(stores.picture(seed, (8, 6)))).resize(size, Image.Resampling.BICUBIC).save(
-        buffer, "PNG"
-    )
+    picture = Image.open(io.BytesIO(stores.picture(seed, (8, 6))))
+    picture.resize(size, Image.Resampling.BICUBIC).save(buffer, "PNG")
     return buffer.getvalue()
 
 
@@ -74,8 +74,6 @@ def test_an_editor_that_shrinks_its_own_answers_is_still_shrunk(tmp_path):
 
 
 def test_a_gap_is_not_measured_and_a_later_good_round_keeps_it(tmp_path):
-    from convergebench.spaces_app.reporting.write import read_analysis
-
     rows = [{"chain": name, "round": number, "path": f"{name}.png", "instruction": "copy it"}
             for name in ("a", "b", "c") for number in (0, 1, 2, 5)]  # fmt: skip
     made, chains = imported(write_table(tmp_path / "t", rows), tmp_path / "run")

@@ -119,7 +119,8 @@ def test_a_suites_own_pictures_keep_their_ids(tmp_path, monkeypatch):
     values |= {"sources": ["painted-text~old-film"], "programs": ["restore-s1"]}
     restored = suites.from_values("restoration", values)
     monkeypatch.setattr(suites, "load", lambda name: restored)
-    invoke("list", "sources", "restoration", "--inputs", tmp_path / "degraded", "--out", tmp_path / "cache")
+    listed = ["list", "sources", "restoration", "--inputs", tmp_path / "degraded", "--out", tmp_path / "cache"]
+    invoke(*listed)
     words = ["--layout", "restored", "--editor", "nothing", "--suite", "restoration"]
     invoke("import", tmp_path / "degraded", *words, "--out", tmp_path / "run")
     invoke("build", tmp_path / "run", "--out", tmp_path / "dataset")
@@ -127,10 +128,7 @@ def test_a_suites_own_pictures_keep_their_ids(tmp_path, monkeypatch):
     assert chain.source == restored.source("painted-text~old-film")
     assert (chain.source.scene, chain.source.degradation, chain.short_side) == ("text", "old-film", 128)
     theirs = tmp_path / "degraded" / "painted-text~old-film.png"
-    invoke(
-        "list", "sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache"
-    )  # the same again
+    invoke(*listed)  # the same again
     theirs.write_bytes(b"theirs")
-    words = ["list", "sources", "restoration", "--inputs", theirs.parent, "--out", tmp_path / "cache"]
-    assert f"{theirs} was not written by this benchmark" in invoke(*words, code=2).output
+    assert f"{theirs} was not written by this benchmark" in invoke(*listed, code=2).output
     assert theirs.read_bytes() == b"theirs"
