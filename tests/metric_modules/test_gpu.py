@@ -34,9 +34,8 @@ def test_an_older_gpu_computes_in_float16(monkeypatch, multiplies, dtype):
 @pytest.mark.parametrize("moved", [lpips.to_device, clip.to_device])
 def test_pictures_go_to_a_gpu_through_pinned_memory(moved):
     said = []
-    pinned = SimpleNamespace(
-        to=lambda device, non_blocking: said.append((device.type, device.index, non_blocking))
-    )
+    note = lambda device, non_blocking: said.append((device.type, device.index, non_blocking))  # noqa: E731
+    pinned = SimpleNamespace(to=note)
     moved(SimpleNamespace(pin_memory=lambda: pinned), torch.device("cuda", 3))
     assert said == [("cuda", 3, True)]
     values = torch.zeros(2)
@@ -55,9 +54,8 @@ def test_a_whole_chain_passes_lpips_at_once(monkeypatch):
 
 def test_other_devices_do_not_cut_rows():
     model = random_lpips.random_model("alex")
-    meta = lpips.Model(
-        model.net, {name: value.to("meta") for name, value in model.tensors.items()}, model.dtype, ""
-    )
+    tensors = {name: value.to("meta") for name, value in model.tensors.items()}
+    meta = lpips.Model(model.net, tensors, model.dtype, "")
     found = lpips.features(meta, PICTURES)
     assert {(each.device.type, each.shape[0]) for each in found} == {("meta", len(PICTURES))}
     assert list(lpips._row_blocks(torch.empty((32, 9, 9, 64), device="meta"))) == [(slice(None), slice(None))]

@@ -156,36 +156,29 @@ def test_prototypes_and_words_become_scores(models):
     parts["logit_scale"] = torch.tensor(1 / 0.07)
     found = models._score_of(torch.tensor([[3.0, 0.0], [0.0, 9.0], [2.0, 2.0]]), parts)
     assert found.tolist() == pytest.approx([1, 5, 3], abs=1e-3)
-    assert (
-        models._read_score("<answer>0.85</answer>") == 0.85
-    )  # below the scale that it was told: its own number stays
+    assert models._read_score("<answer>0.85</answer>") == 0.85  # below the scale: its own number stays
     assert models._read_score("<think>2 or 3</think><answer> 2.75 </answer>") == 2.75
     assert models._read_score(" 4 ") == 4
     assert models._read_score("<answer>good</answer>") == ("no_score_in_answer", "<answer>good</answer>")
 
 
-@pytest.mark.parametrize(
-    ("content", "refusal"),
-    [
+def test_a_pickle_of_anything_but_components_is_refused(models, tmp_path):
+    path = tmp_path / "pca.pkl"
+    for content, refusal in (
         (print, r"asks for builtins\.print; only plain numpy"),
         ({"mean_": [0.0]}, r"pca\.pkl holds dict, no principal"),
-    ],
-    ids=["a function", "something else"],
-)
-def test_a_pickle_of_anything_but_components_is_refused(models, tmp_path, content, refusal):
-    path = tmp_path / "pca.pkl"
-    path.write_bytes(pickle.dumps(content))
-    with pytest.raises(ValueError, match=refusal):
-        models._read_pickle(path)
+    ):
+        path.write_bytes(pickle.dumps(content))
+        with pytest.raises(ValueError, match=refusal):
+            models._read_pickle(path)
 
 
 def test_an_array_of_joblib_is_read_without_joblib(models, tmp_path):
     """As joblib writes them: a head in the pickle, then the length of a padding, the padding and the bytes."""
     values = np.arange(6.0).reshape(2, 3)
     head = {"dtype": np.dtype("<f8"), "shape": (2, 3), "order": "C", "numpy_array_alignment_bytes": 16}
-    begin = (
-        b"\x80\x02csklearn.pca\nPCA\n)\x81}X\x05\x00\x00\x00mean_cjoblib.numpy_pickle\nNumpyArrayWrapper\n)\x81"
-    )
+    begin = b"\x80\x02csklearn.pca\nPCA\n)\x81}X\x05\x00\x00\x00mean_"
+    begin += b"cjoblib.numpy_pickle\nNumpyArrayWrapper\n)\x81"
     path = tmp_path / "pca.pkl"
     array = b"\x02\xff\xff" + values.tobytes()
     path.write_bytes(begin + pickle.dumps(head, 3)[2:-1] + b"b" + array + b"sb.")
