@@ -1,6 +1,7 @@
 """The card lists every file with a digest of its values: what is missing, unlisted or stale is a sentence."""
 
 import shutil
+from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,13 +12,15 @@ from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.publishing.verify import verify_dataset
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import open_scored, read_analysis
-from convergebench.spaces_app.space.served_dataset import open_dataset
+from convergebench.spaces_app.space.served_dataset import SMALL, ServedDataset, open_dataset
 from convergebench.spaces_app.statistics import compute_tables
+from fuzz.mutations import flipped
 from hub_fixtures import REPO
 from huggingface_hub import CommitOperationAdd
 
 pytest_plugins = ["hub_fixtures"]
 FILE = "data/{}/0000.parquet"
+SCORES = FILE.format("scores")
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,11 @@ def gone(config):
     return lambda folder: (folder / FILE.format(config)).unlink()
 
 
+def flip(path):
+    data = path.read_bytes()
+    path.write_bytes(flipped(data, len(data) // 2, Random(1)))
+
+
 DAMAGE = {
     "chains without two rows": without("chains", lambda row: row > 1),
     "scores without a row": without("scores", lambda row: row != 5),
@@ -52,10 +60,9 @@ DAMAGE = {
     "sources without a row": without("sources", bool),
     "no floors": gone("floors"),
     "no editors": gone("editors"),
-    "a second file of scores": lambda folder: shutil.copy(
-        folder / FILE.format("scores"), folder / "data/scores/0001.parquet"
-    ),
+    "a second file of scores": lambda folder: shutil.copy(folder / SCORES, folder / "data/scores/0001.parquet"),
     "a table more": lambda folder: shutil.copytree(folder / "data/scores", folder / "data/published"),
+    "a flipped bit": lambda folder: flip(folder / SCORES),
     "no card": lambda folder: (folder / manifest.CARD).unlink(),
     "a build that stopped": lambda folder: manifest.expect(folder, {FILE.format("chains"): {}}),
 }
@@ -63,6 +70,17 @@ DAMAGE = {
 
 def board(reader):
     return compute_tables(read_analysis(reader))["leaderboard"].rows
+
+
+def checked_board(reader):
+    reader.refuse_unfinished()
+    return board(reader)
+
+
+def served(reader):
+    """As the Space does."""
+    reader.copy_tables(SMALL)
+    return compute_tables(ServedDataset(reader))
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
@@ -78,9 +96,9 @@ def test_what_is_not_as_listed_is_never_a_number(folder, damage, api):
     files = [path for path in folder.rglob("*") if path.is_file()]
     adds = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in files]
     api.create_commit(REPO, adds, commit_message="first", repo_type="dataset")
-    reader = Reader(f"hf://datasets/{REPO}", api)
-    with pytest.raises(UnreadableFile):
-        reader.refuse_unfinished() or board(reader)
+    for read in (checked_board, served):
+        with pytest.raises(UnreadableFile):
+            read(Reader(f"hf://datasets/{REPO}", api))
 
 
 def test_a_card_may_list_what_is_no_table(folder):

@@ -159,11 +159,8 @@ class Pictures(Door):
         self.seeds = [self.encoded(kind, mode) for kind, mode in modes]
 
     def encoded(self, kind: str, mode: str) -> bytes:
-        buffer = io.BytesIO()
-        made = Image.effect_noise((24, 12), 90)
-        (made.convert("RGB").convert(mode) if mode != "I;16" else made.convert("I").convert("I;16")).save(
-            buffer, kind
-        )
+        buffer, made = io.BytesIO(), Image.effect_noise((24, 12), 90)
+        made.convert("I" if mode == "I;16" else "RGB").convert(mode).save(buffer, kind)
         return buffer.getvalue()
 
     def use(self, data: bytes) -> None:

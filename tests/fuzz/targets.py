@@ -9,9 +9,8 @@ from random import Random
 import click
 from convergebench.cli import __main__ as cli
 from convergebench.dataset_builder.dataset.reader import UnreadableFile
-from fuzz.datasets import same_or_named, unlisted
 from fuzz.mutations import HOSTILE
-from fuzz.workshop import METRICS, SCORED, TABLES, Workshop, Wrong, files_below, invoke, rows_of, tables_of
+from fuzz.workshop import METRICS, SCORED, TABLES, Workshop, Wrong, files_below, invoke, rows_of
 
 
 def store(shop: Workshop, chance: Random) -> str:
@@ -77,28 +76,6 @@ def same_numbers(shop: Workshop, folder: Path) -> None:
                 raise Wrong(f"silent: {config} has other rows")
         except UnreadableFile:
             continue
-
-
-def parquet(shop: Workshop, chance: Random) -> str:
-    """A table of a dataset: what is read is what was written, or is named; verify names every changed byte."""
-    folder = shop.copy(shop.dataset, "dataset")
-    files = sorted((folder / "data").rglob("*.parquet"))
-    file = chance.choice(files)
-    config = file.relative_to(folder / "data").parts[0]
-    if not shop.alter(file, chance, others=files):
-        return "the same"
-    try:
-        if rows_of(folder, (config,))[config] != shop.numbers[config] and file.exists():
-            raise Wrong(f"silent: {file.relative_to(folder)} is read as other rows")
-    except UnreadableFile:
-        pass
-    if not invoke("verify", folder)[0]:
-        raise Wrong(f"verify finds nothing in {file.relative_to(folder)}")
-    if chance.random() < 0.3:
-        same_or_named(lambda: tables_of(folder), shop.report)
-    if chance.random() < 0.2 and not invoke("score", folder, *METRICS)[0]:
-        same_numbers(shop, folder)
-    return "named"
 
 
 def imports(shop: Workshop, chance: Random) -> str:
@@ -186,8 +163,6 @@ def command_line(shop: Workshop, chance: Random) -> str:
 TARGETS = {
     "store": (store, 5),
     "manifests": (manifests, 2),
-    "tables of a dataset": (parquet, 3),
-    "tables not listed": (unlisted, 3),
     "imports": (imports, 4),
     "words": (command_line, 5),
 }  # each with its share

@@ -165,31 +165,28 @@ def test_a_judge_sees_the_pictures_in_their_order_and_the_schema(data):
     assert "authorization" not in seen[0].headers  # OpenAI's key goes to no other server
 
 
-def test_refusals_and_nonsense_have_a_reason_and_the_others_stay(data):
+def test_refusals_and_nonsense_have_a_reason_and_no_value(data):
+    def kind(request):
+        return int(judging.item_of(request)[:8], 16) % 6
+
     def answer(request, asked, number):
-        return ["{'applied': yes}", '{"applied": tr', "", True][int(judging.item_of(request)[:8], 16) % 4]
+        return ["{'applied': yes}", '{"applied": tr', "", True][kind(request) % 4]
 
-    outcome, again = judging.ask(data, Vendor(answer), times=2)
-    rows = judging.rows_of(data)
-    assert again.asked == 0  # nonsense was paid for, and the same would come back
-    assert {row["reason"] for row in rows} == {None, "not_json", "empty"}
-    assert sum(outcome.without_value.values()) == sum(row["value"] is None for row in rows) > 10
-    assert {row["value"] for row in rows if row["reason"] is None} == {1.0}
-
-
-def test_a_vendors_refusal_has_no_value_in_either_form(data):
     def fail(vendor, number, request):
-        if int(judging.item_of(request)[:8], 16) % 2:
+        if kind(request) == 4:
             return told({"error": {"message": "not this", "code": "content_policy_violation"}}, 400)
         message = {"content": None, "refusal": "I will not look at that."}
-        return told({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]})
+        refused = {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}
+        return told(refused) if kind(request) == 5 else None
 
-    [outcome] = judging.ask(data, Vendor(fail=fail))
+    outcome, again = judging.ask(data, Vendor(answer, fail), times=2)
     rows = judging.rows_of(data)
-    assert outcome.without_value == {"refused": 48}
-    details = {"content_policy_violation", "I will not look at that."}
-    assert {row["detail"].partition(":")[0] for row in rows} == details
-    assert {row["value"] for row in rows} == {None}
+    assert again.asked == 0  # nonsense was paid for, and the same would come back
+    assert {row["reason"] for row in rows} == {None, "not_json", "empty", "refused"}
+    assert sum(outcome.without_value.values()) == sum(row["value"] is None for row in rows) > 10
+    assert {row["value"] for row in rows if row["reason"] is None} == {1.0}
+    details = {row["detail"].partition(":")[0] for row in rows if row["reason"] == "refused"}
+    assert details == {"content_policy_violation", "I will not look at that."}
 
 
 def test_money_is_exact_with_cut_and_retried_answers(data, priced):
