@@ -14,13 +14,9 @@ import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import configs
-from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
-from convergebench.spaces_app.analysis.tables import as_json
-from convergebench.spaces_app.reporting.write import open_scored, read_analysis
-from convergebench.spaces_app.statistics import compute_tables
 from fuzz.mutations import mutate
 
 PICTURES = ("image", "reference")
@@ -64,15 +60,6 @@ def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
     return results
 
 
-def tables_of(folder: Path) -> dict[str, str]:
-    """Every table of a dataset's report, without its drawings; raises UserError as the verb does."""
-    try:
-        tables = compute_tables(read_analysis(open_scored(folder)))
-    except (ValueError, UnreadableFile) as error:
-        raise UserError(str(error)) from error
-    return {name: as_json(table) for name, table in tables.items()}
-
-
 def files_below(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
 
@@ -100,7 +87,6 @@ class Workshop:
         self.numbers = rows_of(self.dataset, (*TABLES, *SCORED))
         self.expect("report", self.dataset, "--out", root / "report")
         self.board = (root / "report" / "leaderboard.json").read_bytes()
-        self.report = tables_of(self.dataset)
         self.layouts()
 
     def expect(self, *words: object) -> None:
