@@ -82,12 +82,6 @@ def test_a_broken_file_is_set_aside_and_rebuilt(folder):
     assert verify(folder / "dataset").exit_code == 0
 
 
-def test_a_missing_file_is_named(folder):
-    file = "data/steps/gentle/0000.parquet"
-    (folder / "dataset" / file).unlink()
-    assert broken_files(folder / "dataset") == [file]
-
-
 def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
     picture = sorted((folder / "run" / "chains").glob("*/0002.*"))[0]
     flip(picture, 200)
