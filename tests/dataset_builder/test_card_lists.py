@@ -12,7 +12,7 @@ from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.publishing.verify import verify_dataset
 from convergebench.generation.records import UserError
 from convergebench.spaces_app.reporting.write import open_scored, read_analysis
-from convergebench.spaces_app.space.served_dataset import SMALL, ServedDataset, open_dataset
+from convergebench.spaces_app.space.served_dataset import COPIED_TABLES, ServedDataset, open_dataset
 from convergebench.spaces_app.statistics import compute_tables
 from fuzz.mutations import flipped
 from hub_fixtures import REPO
@@ -79,7 +79,7 @@ def checked_board(reader):
 
 def served(reader):
     """As the Space does."""
-    reader.copy_tables(SMALL)
+    reader.copy_tables(COPIED_TABLES)
     return compute_tables(ServedDataset(reader))
 
 

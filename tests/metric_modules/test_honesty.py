@@ -5,16 +5,18 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 import pytest
+from benchmarks.verdicts.labelled import CHAINS
 from benchmarks.verdicts.wear import coded
 from convergebench.generation.pictures import decode_array
 from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
 from convergebench.metric_modules.honesty import knowledge
 from convergebench.metric_modules.honesty.measure import Scorer
-from real_chains import FOLDER, LOOKED_AT
 from skimage import data
 
 _NETWORK = knowledge._network
 BALL = ["add a red ball", "remove the red ball"]
+NAMES = ("portrait_01_glasses_add_remove", "scene_02_red_ball_add_remove")
+LOOKED_AT = [CHAINS / editor / name for editor in ("flux-kontext-dev", "gemini-flash-image") for name in NAMES]
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +82,7 @@ def test_a_disguised_memory_knows_more_than_a_filler(source):
         assert judge([source, forward, np.where(touched, known, source)])["known"] > 0.7, name
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside the checkout")
+@pytest.mark.skipif(not CHAINS.is_dir(), reason="the real chains are not beside the checkout")
 @pytest.mark.parametrize("folder", LOOKED_AT, ids=lambda folder: "-".join(folder.parts[-2:]))
 def test_no_real_editor_knows_as_much_as_a_memory(folder):
     names = ["I0_source", *(f"I{n}_{side}" for n in (1, 2, 3) for side in ("forward", "backward"))]
