@@ -6,13 +6,13 @@ import pytest
 import random_lpips
 import scored
 import torch
+from benchmarks.verdicts.labelled import CHAINS
 from convergebench.generation.pictures import decode_array, resize_to
 from convergebench.metric_modules._engine import metrics
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
 from convergebench.metric_modules.lpips.spec import SPEC
-from real_chains import CHAINS, FOLDER
 
 PICTURES = [scored.worn(scored.picture(1, (96, 64)), strength, strength) for strength in range(32)]
 
@@ -80,12 +80,12 @@ def test_short_floats_are_as_near_to_float32_as_the_columns_say(dtype):
 
 
 @pytest.mark.weights
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="the real chains are not beside the checkout")
+@pytest.mark.skipif(not CHAINS.is_dir(), reason="the real chains are not beside the checkout")
 def test_real_returns_agree_in_bfloat16():
     tensors, digest = weights.load_weights("alex")
     models = [lpips.model("alex", tensors, "cpu", dtype, digest) for dtype in ("float32", "bfloat16")]
-    sources = sorted(FOLDER.glob("*/*/I0_source.png"))
-    assert len(sources) == CHAINS
+    sources = sorted(CHAINS.glob("*/*/I0_source.png"))
+    assert len(sources) == 24
     for path in sources[::4]:
         source = decode_array(path.read_bytes())
         back = resize_to(decode_array(path.with_name("I3_backward.png").read_bytes()), *source.shape[1::-1])
