@@ -140,7 +140,7 @@ def test_the_next_build_clears_what_a_killed_one_left(run, tmp_path):
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
 
 
-def test_a_half_written_file_of_a_metric_is_gone_after_the_next_copy(tmp_path):
+def test_half_a_file_of_a_metric_is_gone_after_the_next_copy(tmp_path):
     stores.write(tmp_path / "psnr/.psnr.py.1-2.part", "half a file")
     beside.copy_to(tmp_path)
     assert (tmp_path / "psnr/psnr.py").exists()

@@ -182,7 +182,7 @@ def test_a_table_without_a_needed_column_is_refused(sheet, tmp_path):
         list(layout_table.find_chains(tmp_path / "none.csv", "mine", COLUMNS))
 
 
-def test_a_turn_without_an_answer_is_a_gap_and_a_missing_column_is_named(tmp_path):
+def test_a_turn_without_an_answer_is_a_gap(tmp_path):
     data = [{"bytes": stores.picture(number), "path": None} for number in range(3)]
     values = {
         "image": data[:1],

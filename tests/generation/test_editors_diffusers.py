@@ -181,7 +181,7 @@ def test_an_option_that_a_pipeline_would_ignore_is_refused():
             edited(f"{name}Pipeline", f"{option}=2")
 
 
-def test_what_a_pipeline_raises_fails_the_step_and_a_folder_without_weights_stops_the_run(tmp_path):
+def test_a_pipelines_fault_fails_the_step_or_stops_the_run(tmp_path):
     with pytest.raises(Unusable, match="cannot be loaded"):
         editors.choose(f"diffusers:model={tmp_path}").editor.edit(Image.new("RGB", (64, 64)), "x", 0)
 

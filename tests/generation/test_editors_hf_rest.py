@@ -86,7 +86,7 @@ def test_a_task_at_fal_without_a_result_fails(ask, ends, words):
     assert (step.status, words in step.reason) == ("failed", True)
 
 
-def test_a_result_without_a_picture_is_no_image_and_a_refusal_of_fal_a_refusal(ask):
+def test_what_fal_answers_without_a_picture_is_a_typed_step(ask):
     for result in ({"images": []}, {"detail": "flagged"}, {"images": [{"url": None}]}):
         assert ask(lambda server, result=result: setattr(server, "result", result))[0].status == "no_image"
     step, _ = ask(lambda server: setattr(server, "result", fal.detail("image_moderated")))

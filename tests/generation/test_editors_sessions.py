@@ -104,7 +104,7 @@ def test_the_server_is_sent_the_picture_once_and_then_only_words(vendor, chain, 
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_resumed_session_pays_for_no_turn_twice_and_a_lost_one_is_replayed(vendor, chain, tmp_path, lost):
+def test_a_resumed_session_pays_for_no_turn_twice(vendor, chain, tmp_path, lost):
     vendor.most = 2
     with pytest.raises(Unusable):
         chain(4)

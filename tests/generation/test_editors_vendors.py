@@ -53,7 +53,7 @@ def test_a_picture_is_kept_exactly_as_received(ask, vendor, tmp_path):
     assert orders(vendor, server) == 1
 
 
-def test_a_server_error_is_tried_again_a_bad_request_is_not_and_a_wrong_key_stops_the_run(ask, vendor):
+def test_a_vendors_status_is_retried_recorded_or_stops_the_run(ask, vendor):
     for status, words, tries in ((400, "words for 400", 1), (500, "tried 3 times", 3)):
         step, server = ask(vendor.error(status))
         assert (step.status, words in step.reason, step.cost) == ("failed", True, None)
@@ -106,7 +106,7 @@ def test_an_echoed_key_reaches_no_step_and_no_error(ask, vendor, tmp_path):
     assert SENTINEL[3:] not in str(caught.value)
 
 
-def test_a_price_is_known_before_a_call_and_without_a_key_none_is_made(ask, vendor, monkeypatch):
+def test_a_call_has_a_price_and_needs_a_key(ask, vendor, monkeypatch):
     assert editors.choose(vendor.__name__.rpartition(".")[2]).editor.price() == vendor.PRICE
     monkeypatch.delenv(vendor.KEY)
     with pytest.raises(Unusable, match=vendor.KEY):
@@ -118,7 +118,7 @@ NAMES = [f"{model.vendor} {model.name}" for model in models.all_models() if mode
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_models_request_is_the_golden_that_was_read_beside_its_documentation(tmp_path, monkeypatch, name):
+def test_a_models_request_is_its_golden(tmp_path, monkeypatch, name):
     vendor, _, model = name.partition(" ")
     module, golden = importlib.import_module(f"vendors.{vendor}"), goldens.goldens()[name]
     size, script = tuple(golden["size"]), chains.script(module, picture(golden["size"]))

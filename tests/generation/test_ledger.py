@@ -177,7 +177,7 @@ def lines(run):
     return [{name: value for name, value in line.items() if name != "check"} for line in found]
 
 
-def test_several_processes_bill_no_more_than_their_limit_though_some_are_killed(tmp_path):
+def test_killed_processes_bill_no_more_than_their_limit(tmp_path):
     assert spending(str(tmp_path / "calm"), "3", "0") == {"billed": 1.00, "recorded": 1.00, "kills": 0}
     facts = spending(str(tmp_path / "killed"), "2", "20")
     assert facts["kills"] == 20
@@ -250,7 +250,7 @@ def test_the_dearest_of_all_processes_counts_and_may_rise_again(tmp_path):
     assert float(alone.hold(0.04)[0]) == 0.05
 
 
-def test_an_unfinished_line_is_cut_off_and_a_cost_without_a_price_written_down(tmp_path):
+def test_an_unfinished_line_of_a_ledger_is_cut_off(tmp_path):
     Budget(run=tmp_path, opening=0.5)
     with (tmp_path / "ledger" / "calls.jsonl").open("ab") as log:
         log.write(b'{"call":"dead-1","int')

@@ -174,7 +174,7 @@ def test_a_spy_in_its_own_process_gets_nothing_of_the_chain(tmp_path, monkeypatc
     assert not re.search(r"\d+ (environ|cmdline|maps|mem) b", found)
 
 
-def test_a_file_imports_its_neighbours_and_gets_the_environment_that_it_asks_for(tmp_path, monkeypatch):
+def test_a_file_gets_its_neighbours_and_its_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("MY_KEY", "1234")
     (tmp_path / "beside_mine.py").write_text("import os\nKEY = os.environ.get('MY_KEY')\n")
     (tmp_path / "mine.py").write_text(

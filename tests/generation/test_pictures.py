@@ -97,7 +97,7 @@ DEGRADED = "d27d7a5f6b001ef3c00caa1a6c07ea5cc1cf0c001987208f8df7cb109dd4a719"
 
 
 @pytest.mark.parametrize("name", list(synthetic.EVERY))
-def test_a_painted_picture_has_the_same_pixels_and_fills_any_size(name):
+def test_a_painted_picture_has_the_same_pixels(name):
     assert hashlib.sha256(synthetic.make(name, (96, 64), 7).tobytes()).hexdigest() == PIXELS[name]
     for size in ((160, 90), (16, 16)):
         picture = synthetic.make(name, size, 1)
@@ -114,7 +114,7 @@ def test_the_whole_root_is_exact_where_floating_point_is_not():
         assert ((result * result <= values) & ((result + 1) > values // (result + 1))).all()
 
 
-def test_a_degraded_source_has_the_same_pixels_and_refers_to_the_clean_one():
+def test_a_degraded_source_has_the_same_pixels():
     whole = pictures.decode(catalogue.read("astronaut")).resize((240, 240), Image.Resampling.LANCZOS)
     clean = whole.crop((20, 20, 116, 116))
     degraded = b"".join(degradations.degrade(name, clean, name).tobytes() for name in degradations.DEGRADATIONS)

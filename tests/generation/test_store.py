@@ -79,7 +79,7 @@ def test_a_picture_changed_in_place_is_not_edited_further(run):
         writer.picture(-1)
 
 
-def test_a_folder_with_other_things_or_another_suite_in_it_is_not_taken_for_this_run(tmp_path):
+def test_a_folder_of_something_else_is_not_taken_for_this_run(tmp_path):
     (tmp_path / "thesis.tex").write_text("all of it")
     with pytest.raises(UserError, match=r"holds 'thesis\.tex' but no run"):
         store.open_run(tmp_path, {"suite": "test"})

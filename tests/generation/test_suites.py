@@ -92,7 +92,7 @@ def test_restoration_is_13_scenes_7_degradations_12_prompts():
     assert all(source.reference and source.reference != source.sha256 for source, _ in every)
 
 
-def test_a_wrong_source_or_field_is_refused_and_no_id_given_twice():
+def test_a_wrong_source_or_field_is_refused():
     for module, what in ((programs, "program"), (catalogue, "source")):
         path = Path(module.__file__).with_name(f"{what}s.toml")
         ids = [row["id"] for row in tomllib.loads(path.read_text())[what]]
@@ -106,7 +106,7 @@ def test_a_wrong_source_or_field_is_refused_and_no_id_given_twice():
             suites.from_values("s", {**VALUES, "sources": [id]})
 
 
-def test_a_program_takes_back_what_it_adds_and_says_how_reversible_that_is():
+def test_a_program_takes_back_what_it_adds():
     expected = {"geometric": "exact", "accessories": "clear", "scene objects": "clear", "cross edits": "clear"}
     for program in programs.load().values():
         assert (bool(program.reason), bool(program.fits)) == (True, True), program.id

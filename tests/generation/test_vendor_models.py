@@ -51,7 +51,7 @@ def test_prices_are_listed_with_their_source_and_its_date():
     assert "gpt-image-1-mini                   low 0.006, medium 0.015, high 0.052, ends 2026-12-01" in told
 
 
-def test_an_unlisted_name_has_its_relatives_rules_and_the_plan_tells_what_it_lacks():
+def test_an_unlisted_name_has_its_relatives_rules():
     newer = models.find("openai", "gpt-image-2.5-sunburst-2027-01-01")
     assert (newer.listed, newer.price, newer.facts["sizes"]) == (False, None, "megapixel")
     assert models.find("openai", "gpt-image-9").facts["fidelities"] == []

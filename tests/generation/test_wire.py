@@ -36,7 +36,7 @@ def test_endless_headers_are_cut_at_the_deadline(drip):
     listening.close()
 
 
-def test_a_call_ends_at_its_deadline_and_at_the_limit_on_bytes_and_is_free_without_a_connection(monkeypatch):
+def test_each_call_keeps_its_limits(monkeypatch):
     with wire.one_call(0.2), pytest.raises(Transient, match="before the time limit"):
         wire.pause(1)
     with pytest.raises(Transient) as caught, wire.one_call(5):
@@ -59,7 +59,7 @@ def test_the_environments_proxy_is_used(monkeypatch):
     wire.client.cache_clear()
 
 
-def test_a_status_is_tried_again_after_seconds_or_a_date_recorded_or_stops_the_run():
+def test_a_status_is_retried_recorded_or_stops_the_run():
     kinds = {Rejected: (400, 422), Unusable: (401, 402, 403, 404), Transient: (408, 429, 500, 502, 503, 504)}
     for kind, statuses in kinds.items():
         assert {type(wire.status_error(status, "words")) for status in statuses} == {kind}
@@ -70,7 +70,7 @@ def test_a_status_is_tried_again_after_seconds_or_a_date_recorded_or_stops_the_r
     assert wire.retry_after_seconds(None) is None
 
 
-def test_a_base_address_is_a_web_address_of_the_option_before_the_environment(monkeypatch):
+def test_a_base_address_is_the_options_or_the_environments(monkeypatch):
     for address in ("ftp://x", "api.vendor.example", "file:///etc/passwd"):
         with pytest.raises(UserError, match="the base address must"):
             wire.base_address(address, "https://vendor.example")
@@ -80,7 +80,7 @@ def test_a_base_address_is_a_web_address_of_the_option_before_the_environment(mo
     assert editors.choose("bfl:base_url=http://127.0.0.1:1").editor.address() == "http://127.0.0.1:1"
 
 
-def test_a_paid_picture_is_asked_for_until_a_busy_server_gives_it(monkeypatch):
+def test_a_paid_picture_is_asked_for_again(monkeypatch):
     waits, busy = [], [503, 502, 500, 429, 503, 504]
     monkeypatch.setattr(wire, "pause", waits.append)
     with serving(lambda server, request: Reply(busy.pop(0)) if busy else Reply(body=b"pixels")) as server:

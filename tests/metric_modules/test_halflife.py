@@ -72,7 +72,7 @@ def test_limits_widen_open_or_go_missing():
     assert (short["half_life"], short["half_life_text"]) == (None, "67% survive 4 rounds")
 
 
-def test_the_restricted_mean_leaves_out_chains_that_failed_at_once():
+def test_the_restricted_mean_leaves_out_failed_chains():
     result = half_life([falling(half, 12) for half in (1.5, 4.2, 7.7, 40)])
     assert result["restricted_mean"] == pytest.approx(np.mean([2, 5, 8, 12]))
     assert result["mean_rounds_kept"] == pytest.approx(np.mean([1, 4, 7, 12]))
