@@ -11,6 +11,7 @@ from size import EMBEDDED, OUTSIDE, is_core
 STUDIES = sorted(
     {folder.name for folder in HOUSE.glob("*/studies/*") if folder.is_dir() and folder.name[0] != "_"}
 )
+assert {"judges", "labels", "published", "replication", "restoration"} < {*STUDIES}  # or nothing is tried
 SHOWN = """
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from convergebench.spaces_app.space.server import make_server
