@@ -4,10 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import stores
+from convergebench import metric_modules
 from convergebench.dataset_builder.publishing.publish import publish
+from convergebench.dataset_builder.publishing.spaces import publish_metrics
 from hub_fixtures import REPO, local, score
 from hub_server import Cut, Refusal
 from verbs import invoke
@@ -16,12 +19,16 @@ pytest_plugins = ["hub_fixtures"]
 
 
 CLIENTS = """
-import datasets
+import datasets, evaluate
 
 old = datasets.load_dataset("NS/convergebench", "scores", split="test", revision="v1.0.0")
 assert set(old["psnr"]) == {30.0} and set(old["editor"]) == {"paint", "jpeg:quality=40"}, old
 assert datasets.load_dataset("NS/convergebench", split="test", revision="v1.1.0").num_rows == 15
 assert datasets.load_dataset("NS/convergebench", split="test", revision="v1.0.0").num_rows == 10
+kept = [[0.9, 0.7, 0.4, 0.3, 0.2, 0.2, 0.2, 0.2, 0.1, 0.1]]
+assert evaluate.load("NS/halflife").compute(predictions=kept)["half_life"] == 3
+picture = datasets.load_dataset("NS/convergebench", split="test", revision="v1.0.0")[0]["image"]
+assert evaluate.load("NS/psnr").compute(predictions=[picture], references=[picture])["psnr"] == 100.0
 """
 
 
@@ -44,11 +51,13 @@ def run(hub, tmp_path):
 
 
 def test_the_real_clients_read_what_was_published(hub, api, made, folder, tmp_path, run):
-    """datasets and the hf command."""
+    """datasets, evaluate and the hf command."""
     output = run("-m", "convergebench", "publish", "dataset", str(folder), "--repo", REPO, "--tag", "v1.0.0")
     assert "v1.0.0 (the first version)" in output
     assert "steps: 0 -> 10 rows" in output
     publish(api, made / "second" / "convergebench", REPO, "v1.1.0")
+    for name in ("halflife", "psnr"):
+        publish_metrics(api, Path(metric_modules.__file__).parent / name, "NS", "v1.0.0")
     run("-c", CLIENTS)
     download = ("-m", "huggingface_hub.cli.hf", "download", REPO, "--repo-type", "dataset")
     run(*download, "--revision", "v1.0.0", "--local-dir", str(tmp_path / "copy"))

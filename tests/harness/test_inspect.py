@@ -44,7 +44,7 @@ def bytes_of(run):
     return found
 
 
-def test_the_numbers_are_those_of_score_and_report_to_the_last_bit(paint):
+def test_the_numbers_are_those_of_score_and_report(paint):
     from convergebench.spaces_app.reporting.write import read_analysis
 
     folder, log = paint

@@ -215,7 +215,7 @@ def with_ball(picture, left, top, colour=(200, 20, 30)):
     return drawn
 
 
-def test_an_addition_alone_leaves_the_background_as_it_was_and_a_missing_one_has_a_reason(background):
+def test_an_addition_alone_leaves_the_background_as_it_was(background):
     first = scene()
     second = with_ball(first, 50, 60)
     third = with_ball(second, 130, 120, (20, 180, 40))

@@ -38,7 +38,7 @@ def test_a_buyer_sees_rank_certainty_and_cost_without_a_click(visit, size):
     assert "model=" not in page.inner_text("main")  # no raw id
 
 
-def test_a_small_laptop_shows_five_rows_and_eight_stops_lead_to_the_first(visit):
+def test_a_small_laptop_shows_five_rows_that_keys_reach(visit):
     page = visit("", 1280, 720)
     page.wait_for_selector("#results-bar .cb-tools")
     page.wait_for_function("document.querySelectorAll('.cb-frames img[src]').length >= 6")

@@ -119,7 +119,7 @@ def test_the_metric_and_the_statistic_are_in_dataset_and_report(copy):
     assert all(title in page for title in ("Lost in the first round", "What makes it last", "Mean colour"))
 
 
-def test_the_metric_is_in_the_viewer_the_tabs_and_the_curves_of_the_space(facts):
+def test_the_metric_is_in_every_tab_of_the_space(facts):
     assert facts["viewer"] == ["Mean colour"]
     assert None not in facts["values"]
     assert "Mean colour" in facts["metrics"]
