@@ -92,6 +92,7 @@ def test_what_is_not_as_listed_is_never_a_number(folder, damage, api):
         board(open_scored(folder))
     with pytest.raises(UnreadableFile):
         open_dataset(str(folder))
+    assert verify_dataset(folder)
     api.create_repo(REPO, repo_type="dataset")
     files = [path for path in folder.rglob("*") if path.is_file()]
     adds = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in files]
