@@ -26,7 +26,7 @@ def metrics(tmp_path):
     return folder
 
 
-def test_every_metric_has_a_space_complete_in_itself_and_unchanged_ones_no_commit(hub, api, metrics):
+def test_every_metric_has_a_space_complete_in_itself(hub, api, metrics):
     first = publish_metrics(api, metrics, "NS", "v1.0.0")
     assert set(first) == {"NS/psnr", "NS/ssim"}
     there = hub.store.contents("space", "NS/ssim", "v1.0.0")

@@ -52,6 +52,12 @@ def test_a_contraction_has_its_factor_and_fixed_point():
     assert result["fixed_point_rmse"] == pytest.approx(1, abs=0.05)
     assert result["shape"] == "plateau"
     assert result["fixed_point_interval"][0] < 1 < result["fixed_point_interval"][1]
+    at_rest = contraction([[9.0] * 3], [[3.0, 0.0, 0.0]])
+    assert (at_rest["q"], at_rest["fixed_point_rmse"], at_rest["per_chain"][0]["reached"]) == (0.0, 3.0, 1)
+    unmoved = contraction([[0.0] * 12], [[0.0] * 12])
+    assert (unmoved["q"], unmoved["growth"], unmoved["per_chain"][0]["reached"]) == (None, [], 0)
+    uneven = contraction([[1.0, 1.0, 1.0]] * 9 + [[1.0, 4.0, 9.0]], clusters=["a"] * 9 + ["b"])
+    assert uneven["growth_exponent"] == pytest.approx(1), "sources count alike"
 
 
 def test_missing_values_are_skipped_and_never_zero():
