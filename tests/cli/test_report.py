@@ -111,7 +111,9 @@ def published(case, start):
 def test_a_report_replaces_its_own_files_and_keeps_others(small, whole, tmp_path):
     out = shutil.copytree(whole[0], tmp_path / "out")
     assert run(small, "--out", tmp_path / "alone").exit_code == 0
-    assert "Published scores" in (tmp_path / "alone" / "index.html").read_text()
+    page = (tmp_path / "alone" / "index.html").read_text()
+    assert all(words in page for words in ("Published scores", "Published numbers follow their authors"))
+    assert (tmp_path / "alone" / "figures" / "published-1.svg").exists()
     (out / "figures" / "mine.svg").write_text("mine")
     assert run(small, "--out", out).exit_code == 0
     (out / "figures" / "mine.svg").unlink()

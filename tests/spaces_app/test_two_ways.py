@@ -178,22 +178,6 @@ def test_the_numbers_of_every_table():
     kept_numbers.check("two ways", kept_numbers.rows_of(made(kept)))
 
 
-def test_rounds_gained_under_a_policy_change_no_rank():
-    chains, scores = [], []
-    for (policy, kept), source, program in product((("", 3), ("good", 5), ("bad", 2)), range(12), range(2)):
-        settings = json.dumps({"policy": policy} if policy else {})
-        chains.append(simulated.chain_row(f"ed+{policy}".rstrip("+"), source, program, 10, settings=settings))
-        scores += simulated.score_rows(chains[-1], kept + source % 2)
-    reported = simulated.report(scores, chains)
-    rows = {(row["policy"], row["by"]): row for row in reported.tables["policies"].rows}
-    good, bad = rows["good", "all tests"], rows["bad", "all tests"]
-    assert [(row["gained"], row["verdict"]) for row in (good, bad)] == [(2, "lasts longer"), (-1, "lasts less")]
-    assert (good["alone"], good["under"], good["cases"], good["sources"]) == (3.5, 5.5, 24, 12)
-    assert rows["good", "by kind: face"]["sources"] == 4
-    [group] = reported.analysis.groups.values()
-    assert group.roles == {"ed": "editors", "ed+good": "editors listed apart", "ed+bad": "editors listed apart"}
-
-
 def test_the_numbers_of_policies():
     rng, factors = np.random.default_rng(7), {"one": 1.0, "one+paste": 1.6, "one+align": 1.1, "three+paste": 1.0}
     missing = {"one": 0.1, "two+paste": 0.3}

@@ -199,21 +199,18 @@ def test_the_numbers_of_the_labelled_rounds_come_out_again(section):
 # The paper: what it shows is written by numbers.py from reports and pages
 
 
-def limited(**values):
-    return {key: value for name, value in values.items() for key in (name, f"{name}_low", f"{name}_high")}
-
-
 def test_all_that_the_paper_shows_is_written_and_cited(tmp_path):
     paper = runpy.run_path(str(HOUSE / "paper" / "numbers.py"))
     text = (HOUSE / "paper" / "paper.tex").read_text()
     row = {"editor": "a_b", "role": "editors", "group": "round trips", "cause": "part lost (2 of 4)"}
-    row |= limited(rounds_kept=1.25, survival=0.5, area=0.75)
+    values = {"rounds_kept": 1.25, "survival": 0.5, "area": 0.75, "forward": 1.0, "back": 0.5}
+    limited = {f"{name}{end}": value for name, value in values.items() for end in ("", "_low", "_high")}
     edits = {"editor": "solver", "what": "all", "part": "all", "elsewhere": 0.001, "steps": 16}
     copies = {"program": "replicate", "metric": "PIQE", "editor": "noise", "fooled": 1, "sources": 4}
     tables = {
-        "leaderboard": [row],
-        "breakdown": [row | {"by": "category", "value": "accessories"}],
-        "exact_edits": [edits | limited(forward=1.0, back=0.5)],
+        "leaderboard": [row | limited],
+        "breakdown": [row | limited | {"by": "category", "value": "accessories"}],
+        "exact_edits": [edits | limited],
         "facts": [{"fact": fact, "value": 7} for fact in ("chains", "sources", "editors", "score rows")],
         "no_reference_ranks": [copies | {"gaps_above": 2, "gaps": 12, "largest": 3.25}],
         "restoration_methods": [{"editor": "paint", "psnr": 21.5, "ssim": 0.7, "lpips": None, "pictures": 35}],
