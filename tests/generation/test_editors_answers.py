@@ -123,6 +123,8 @@ def test_a_passing_error_is_tried_again_and_paid_for(ask):
     for module, play, cost in ((bfl, ended("Error"), 0.09), (bfl, ended("Failed"), 0.09), (qwen, busy, 0.03)):
         step = ask(module, play, DATA)
         assert (step.status, step.cost) == ("ok", pytest.approx(cost))
+    endless = ask(bfl, ended("Pending"), timeout=0.8)
+    assert (endless.status, " time" in endless.reason) == ("failed", True)
 
 
 def test_gemini_takes_no_picture_from_a_thought(ask):
