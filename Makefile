@@ -97,7 +97,7 @@ red-team: .venv/dev  ## dishonest editors against honest ones: the table of docs
 	$(BIN)/convergebench weights lpips
 	$(BIN)/python tests/red_team/run.py
 
-fuzz: .venv/dev  ## 2,000 mutated inputs and 4,000 flipped bits of scores: nothing silent
+fuzz: .venv/dev  ## 2,000 mutated inputs, of datasets on a Hub of the loopback too, and 4,000 flipped bits of scores: nothing silent
 	$(BIN)/python tests/fuzz/run.py
 	$(BIN)/python -m pytest -q -s -m slow tests/dataset_builder/test_bit_flips.py
 

@@ -30,6 +30,7 @@ from convergebench.generation.vendors import models
 from convergebench.metric_modules._engine import engine
 from convergebench.metric_modules._evaluate import images
 from convergebench.metric_modules._judges import asks, questions
+from convergebench.metric_modules.lpips import weights
 from convergebench.spaces_app.space import served_dataset, server, tabs
 from fuzz.mutations import mutate
 from fuzz.workshop import KINDS, SUITE
@@ -159,8 +160,11 @@ class Pictures(Door):
         self.seeds = [self.encoded(kind, mode) for kind, mode in modes]
 
     def encoded(self, kind: str, mode: str) -> bytes:
-        buffer, made = io.BytesIO(), Image.effect_noise((24, 12), 90)
-        made.convert("I" if mode == "I;16" else "RGB").convert(mode).save(buffer, kind)
+        buffer = io.BytesIO()
+        made = Image.effect_noise((24, 12), 90)
+        (made.convert("RGB").convert(mode) if mode != "I;16" else made.convert("I").convert("I;16")).save(
+            buffer, kind
+        )
         return buffer.getvalue()
 
     def use(self, data: bytes) -> None:
@@ -178,11 +182,35 @@ class Pictures(Door):
             said(error)
 
 
+class NetworkWeights(Door):
+    """The weights of LPIPS are those that were fetched, or are not used."""
+
+    def open(self) -> None:
+        scored.lpips_weights(self.folder)
+        with self.cache():
+            self.path = weights.weights_file("alex")
+            self.digest = weights.load_weights("alex")[1]
+        self.seeds = [self.path.read_bytes()]
+
+    def cache(self) -> Any:
+        return mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.folder)})
+
+    def use(self, data: bytes) -> None:
+        self.path.write_bytes(data)
+        try:
+            with self.cache():
+                if weights.load_weights("alex")[1] != self.digest:
+                    raise AssertionError("silent: other weights are loaded")
+        except (ValueError, FileNotFoundError) as error:
+            said(error)
+
+
 class OfADataset(Door):
     """A door with a small dataset."""
 
     def open(self) -> None:
         self.dataset = small_dataset.write(self.folder / "dataset")
+        self.card = (self.dataset / "README.md").read_bytes()
         self.made()
 
     def made(self) -> None:
@@ -198,14 +226,37 @@ class Published(OfADataset):
         b"case,editor,round,position,psnr\nc,flux,1,1,20.5\n",
     )
 
-    def made(self) -> None:
-        self.card = (self.dataset / "README.md").read_bytes()
-
     def use(self, data: bytes) -> None:
         (self.folder / "published.csv").write_bytes(data)
         shutil.rmtree(self.dataset / "data" / "published", ignore_errors=True)
         (self.dataset / "README.md").write_bytes(self.card)
         import_scores(self.folder / "published.csv", self.dataset, {})
+
+
+class Card(OfADataset):
+    """The list of a dataset's files: whatever it says, rows are those that were written, or it is named."""
+
+    file = "README.md"
+
+    def made(self) -> None:
+        self.seeds = [(self.dataset / self.file).read_bytes()]
+        self.truth = self.rows()
+
+    def use(self, data: bytes) -> None:
+        (self.dataset / self.file).write_bytes(data)
+        if self.rows() != self.truth:
+            raise AssertionError("silent: other rows")
+
+    def rows(self) -> list[object]:
+        reader = Reader(self.dataset)
+        reader.refuse_unfinished()
+        return [*reader.rows("scores"), *reader.rows("chains"), *reader.rows("floors")]
+
+
+class Table(Card):
+    """The bytes of a table."""
+
+    file = "data/scores/0000.parquet"
 
 
 class Labels(OfADataset):
@@ -309,7 +360,10 @@ DOORS: dict[str, type[Door]] = {
     "suite": OwnSuite,
     "prices": Prices,
     "pictures": Pictures,
+    "weights": NetworkWeights,
     "published scores": Published,
+    "card": Card,
+    "table": Table,
     "labels": Labels,
     "questions": Questions,
     "submission": Submission,

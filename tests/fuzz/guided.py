@@ -20,7 +20,7 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 SHOWN = 1500  # bytes of a finding that are printed
-SHARES = dict.fromkeys(("endpoints", "vendors"), 4)  # slow doors; others have one share of time
+SHARES = dict.fromkeys(("card", "table", "endpoints", "vendors"), 4)  # slow doors; others have one share of time
 
 
 def search_inside(name: str, folder: Path, seconds: float, seed: int) -> None:

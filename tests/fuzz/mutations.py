@@ -12,8 +12,34 @@ HOSTILE: tuple[Any, ...] = (
     "x" * 5000,
     *("null", "NaN", "-1", "1e999", "2026-11-19", [], {}, [[]], [None], {"": ""}, ["a"] * 50, {"a": {"b": {"c": 1}}}),
 )  # fmt: skip
-WHOLE = (b"", b"\0", b"null", b"[]", b"{}", b"\xff\xfe", b"\xef\xbb\xbf", b"[" * 20_000, b"1e999", b"\n" * 9)
-HOW = ("bit", "bits", "digit", "cut", "grown", "zeros", "block", "moved", "twice", "other", "whole", "gone")
+WHOLE = (
+    b"",
+    b"\0",
+    b"null",
+    b"[]",
+    b"{}",
+    b'"x"',
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"[" * 20_000,
+    b"1e999",
+    b"\n" * 9,
+)
+HOW = (
+    "bit",
+    "bits",
+    "byte",
+    "digit",
+    "cut",
+    "grown",
+    "zeros",
+    "block",
+    "moved",
+    "twice",
+    "other",
+    "whole",
+    "gone",
+)
 TEXT_HOW = (*HOW, *("node",) * 12, *("line",) * 3, *("cell",) * 4)
 
 
@@ -44,6 +70,7 @@ def _change(data: bytes, how: str, chance: Random, others: Sequence[bytes]) -> b
     size = min(end - place, 512)
     digit = chance.choice([number for number, byte in enumerate(data) if 48 <= byte <= 57] or [place])
     return {
+        "byte": data[:place] + chance.randbytes(1) + data[place + 1 :],
         "digit": data[:digit] + bytes([48 + (data[digit] - 47) % 10]) + data[digit + 1 :],
         "cut": data[:place],
         "grown": data + chance.randbytes(chance.randrange(1, 200)),

@@ -1,6 +1,6 @@
 """Seeded mutations of everything that is read, and what came of each: no silent wrong, no traceback, no hang.
 
-    python tests/fuzz/run.py [--mutations 2000] [--seed 1] [--only store] [--number 17]
+    python tests/fuzz/run.py [--mutations 2000 | --minutes 10] [--seed 1] [--only store] [--number 17]
 
 Prints one table, and each finding with the words that repeat it. Exits with status 1 if there is a finding.
 """
@@ -67,11 +67,13 @@ def campaign(root: Path, options: argparse.Namespace) -> tuple[dict[str, Counter
     names = [options.only] if options.only else list(SHARES)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     findings: list[str] = []
-    for _ in range(options.mutations):
+    until, done = time.monotonic() + 60 * options.minutes, 0
+    while time.monotonic() < until if options.minutes else done < options.mutations:
         target = draw.choices(names, [SHARES[name] for name in names])[0]
         number = counts[target].total() if options.number is None else options.number
         outcome, finding = try_one(shop, target, options.seed, number)
         counts[target][outcome] += 1
+        done += 1
         if finding:
             findings.append(f"--seed {options.seed} --only {target!r} --number {number} --mutations 1\n{finding}")
             print(findings[-1], file=sys.stderr, flush=True)
@@ -81,6 +83,7 @@ def campaign(root: Path, options: argparse.Namespace) -> tuple[dict[str, Counter
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutations", type=int, default=2000)
+    parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", choices=("", *SHARES))
     parser.add_argument("--number", type=int)

@@ -9,8 +9,9 @@ from random import Random
 import click
 from convergebench.cli import __main__ as cli
 from convergebench.dataset_builder.dataset.reader import UnreadableFile
+from fuzz.datasets import on_the_hub, same_or_named, unlisted
 from fuzz.mutations import HOSTILE
-from fuzz.workshop import METRICS, SCORED, TABLES, Workshop, Wrong, files_below, invoke, rows_of
+from fuzz.workshop import METRICS, SCORED, TABLES, Workshop, Wrong, files_below, invoke, rows_of, tables_of
 
 
 def store(shop: Workshop, chance: Random) -> str:
@@ -78,6 +79,38 @@ def same_numbers(shop: Workshop, folder: Path) -> None:
             continue
 
 
+def parquet(shop: Workshop, chance: Random) -> str:
+    """A table of a dataset: what is read is what was written, or is named; verify names every changed byte."""
+    folder = shop.copy(shop.dataset, "dataset")
+    files = sorted((folder / "data").rglob("*.parquet"))
+    file = chance.choice(files)
+    config = file.relative_to(folder / "data").parts[0]
+    if not shop.alter(file, chance, others=files):
+        return "the same"
+    try:
+        if rows_of(folder, (config,))[config] != shop.numbers[config] and file.exists():
+            raise Wrong(f"silent: {file.relative_to(folder)} is read as other rows")
+    except UnreadableFile:
+        pass
+    if not invoke("verify", folder)[0]:
+        raise Wrong(f"verify finds nothing in {file.relative_to(folder)}")
+    if chance.random() < 0.3:
+        same_or_named(lambda: tables_of(folder), shop.report)
+    if chance.random() < 0.2 and not invoke("score", folder, *METRICS)[0]:
+        same_numbers(shop, folder)
+    return "named"
+
+
+def shards(shop: Workshop, chance: Random) -> str:
+    """Finished work of a scoring that was cut short: the numbers come out the same."""
+    folder = shop.copy(shop.unfinished, "unfinished")
+    shop.alter(chance.choice(sorted((folder / ".scoring").glob("*.jsonl"))), chance, text=True)
+    code, words = invoke("score", folder, *METRICS)
+    if not code and rows_of(folder, SCORED) != {config: shop.numbers[config] for config in SCORED}:
+        raise Wrong(f"silent: a shard was altered, and the scores are others: {words[-200:]}")
+    return "named" if code else "the same"
+
+
 def imports(shop: Workshop, chance: Random) -> str:
     """Tables, pictures, folders and instructions from elsewhere: what is imported can be built."""
     which = chance.choice(("csv", "jsonl", "picture", "prompts", "file", "name"))
@@ -86,8 +119,15 @@ def imports(shop: Workshop, chance: Random) -> str:
     prompts = shop.copy(shop.root / "prompts", "prompts") / "prompts.json"
     files = files_below(cases)
     if which == "name":
-        strange = ("I1_forward.jpg", "I99999999_forward.png", "I0_source.webp", "I3_backward.png", "x\n.png")
-        chance.choice(files).rename(files[0].with_name(chance.choice(strange)))
+        names = (
+            "I1_forward.jpg",
+            "I99999999_forward.png",
+            "I0_source.webp",
+            "I3_backward.png",
+            "x\n.png",
+            "I1_forward",
+        )
+        chance.choice(files).rename(files[0].with_name(chance.choice(names)))
     elif which == "file":
         shop.alter(chance.choice(files), chance, others=files)
     else:
@@ -105,7 +145,17 @@ def imports(shop: Workshop, chance: Random) -> str:
 
 
 LONG = ("demo", "space", "weights", "sources", "prices", "publish")  # they serve, fetch, upload, or take minutes
-VALUES = ("identity", "jpeg:quality=40", "jpeg:quality=x", "paint", "openai", "psnr,ssim", "psnr", "1/2")
+VALUES = (
+    "identity",
+    "jpeg:quality=40",
+    "jpeg:quality=x",
+    "paint",
+    "nobody",
+    "openai",
+    "psnr,ssim",
+    "psnr",
+    "1/2",
+)
 
 
 def words_of_a_call(shop: Workshop, chance: Random) -> list[str]:
@@ -163,6 +213,10 @@ def command_line(shop: Workshop, chance: Random) -> str:
 TARGETS = {
     "store": (store, 5),
     "manifests": (manifests, 2),
+    "tables of a dataset": (parquet, 3),
+    "tables not listed": (unlisted, 3),
+    "a dataset on the Hub": (on_the_hub, 3),
+    "shards": (shards, 2),
     "imports": (imports, 4),
     "words": (command_line, 5),
 }  # each with its share

@@ -4,19 +4,25 @@ import json
 import os
 import shutil
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
+from unittest import mock
 
 import scored
 import stores
 from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset.reader import Reader
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import configs
+from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
+from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.tables import as_json
+from convergebench.spaces_app.reporting.write import open_scored, read_analysis
+from convergebench.spaces_app.statistics import compute_tables
 from fuzz.mutations import mutate
 
 PICTURES = ("image", "reference")
@@ -43,9 +49,9 @@ def invoke(*words: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
+def rows_of(where: Path | Reader, configs: tuple[str, ...]) -> dict[str, str]:
     """What readers get of each config, pictures through their hashes as everywhere."""
-    reader = Reader(folder)
+    reader = where if isinstance(where, Reader) else Reader(where)
     results = {}
     for config in configs:
         rows = [
@@ -58,6 +64,19 @@ def rows_of(folder: Path, configs: tuple[str, ...]) -> dict[str, str]:
             seen = [reader.reference(row["chain"]) for row in rows]
         results[config] = repr((rows, seen))
     return results
+
+
+def tables_of(folder: Path) -> dict[str, str]:
+    """Every table of a dataset's report, without its drawings; raises UserError as the verb does."""
+    return tables_from(lambda: read_analysis(open_scored(folder)))
+
+
+def tables_from(read: Callable[[], Analysis]) -> dict[str, str]:
+    try:
+        tables = compute_tables(read())
+    except (ValueError, UnreadableFile) as error:
+        raise UserError(str(error)) from error
+    return {name: as_json(table) for name, table in tables.items()}
 
 
 def files_below(folder: Path) -> list[Path]:
@@ -82,11 +101,13 @@ class Workshop:
         self.status = self.status_of(self.run)
         self.small_run = scored.runs(root / "small-run")
         self.dataset = scored.built(self.small_run, root / "dataset")
+        self.unfinished = self.with_shards(root / "unfinished")
         engine.run(engine.prepare(self.dataset, ["psnr", "ssim"], "cpu", None))
         card.write(self.dataset, configs())
         self.numbers = rows_of(self.dataset, (*TABLES, *SCORED))
         self.expect("report", self.dataset, "--out", root / "report")
         self.board = (root / "report" / "leaderboard.json").read_bytes()
+        self.report = tables_of(self.dataset)
         self.layouts()
 
     def expect(self, *words: object) -> None:
@@ -102,6 +123,16 @@ class Workshop:
         status = json.loads(output.splitlines()[-1])
         return {name: status.get(name) for name in ("chains", "done", "ends", "spent", "cost", "editors")}
 
+    def with_shards(self, folder: Path) -> Path:
+        """The dataset as scoring leaves it that was cut short before its files were written."""
+        shutil.copytree(self.dataset, folder)
+        with mock.patch.object(engine, "_finish", side_effect=InterruptedError):
+            try:
+                engine.run(engine.prepare(folder, ["psnr", "ssim"], "cpu", None))
+            except InterruptedError:
+                return folder
+        raise AssertionError("the scoring was not cut short")
+
     def door(self, name: str, kind: type[D]) -> D:
         """A door, made when it is first asked for."""
         if name not in self.doors:
@@ -113,8 +144,10 @@ class Workshop:
         case = self.root / "cases" / "portrait_01_glasses_add_remove"
         for number, name in enumerate(("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward")):
             stores.write(case / f"{name}.png", stores.picture(number))
-        glasses = {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}
-        stores.write(self.root / "prompts" / "prompts.json", json.dumps({"glasses_add_remove": glasses}))
+        prompts = {
+            "glasses_add_remove": {"forward": "Add glasses", "backward": "Remove them", "category": "objects"}
+        }
+        stores.write(self.root / "prompts" / "prompts.json", json.dumps(prompts))
         rows = [
             {"chain": chain, "round": round, "position": 1 + (number - 1) % 2, "path": f"{chain}{number}.png",
              "instruction": "words", "editor": "flux", "status": "ok", "cost": 0.04, "seed": number}
@@ -126,12 +159,14 @@ class Workshop:
         stores.write(self.root / "rows" / "table.csv", "\n".join(lines) + "\n")
         stores.write(self.root / "rows" / "table.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
         for name in ("one", "two", "three"):
-            shot = self.root / "suite" / "shots" / "object" / f"{name}.png"
-            stores.write(shot, stores.picture(len(name), (96, 64)))
+            stores.write(
+                self.root / "suite" / "shots" / "object" / f"{name}.png", stores.picture(len(name), (96, 64))
+            )
         stores.write(self.root / "suite" / "mine.toml", SUITE)
         published = [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
-        lines = ["case,image,editor,round,lpips,ssim", *published]
-        stores.write(self.root / "published.csv", "\n".join(lines) + "\n")
+        stores.write(
+            self.root / "published.csv", "case,image,editor,round,lpips,ssim\n" + "\n".join(published) + "\n"
+        )
 
     def copy(self, folder: Path, name: str = "copy") -> Path:
         return shutil.copytree(folder, self.scratch / name)
