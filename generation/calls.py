@@ -253,16 +253,19 @@ def do_all(
 
 @contextlib.contextmanager
 def _signals_counted() -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM, which a machine that shuts down sends, are only listed.
-
-    They raise nothing: an exception between any two steps of Python could leave a lock taken, or half a record.
+    """Ctrl-C and SIGTERM, which a machine that shuts down sends, are only listed: an exception between any two steps
+    of Python could leave a lock taken, or half a record. The third one raises, in case this thread hangs.
     """
     signals: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # only the main thread can handle signals
-        yield signals
-        return
-    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda number, frame: signals.append(number)) for number in numbers}
+
+    def count(number: int, frame: object) -> None:
+        signals.append(number)
+        if len(signals) > 2:
+            raise KeyboardInterrupt
+
+    is_main = threading.current_thread() is threading.main_thread()  # only it can handle signals
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    before = {name: signal.signal(name, count) for name in numbers if signal.getsignal(name) != signal.SIG_IGN}
     try:
         yield signals
     finally:

@@ -117,8 +117,7 @@ def _upright(picture: Image.Image) -> Image.Image:
         picture = Image.fromarray(np.round(np.asarray(picture) / 257).astype(np.uint8))
     if picture.has_transparency_data:
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
-    # A new picture in every case: what was opened from a
-    # file still holds its text, its profile and the file.
+    # A new picture: what was opened from a file still holds its text and the file.
     picture = picture.copy() if picture.mode == "RGB" else picture.convert("RGB")
     picture.info = {}
     return picture

@@ -19,8 +19,7 @@ MANIFEST = ".manifest.json"  # of a metric's folder or a Space
 CARD = "README.md"  # of a dataset; its last lines are the manifest
 _EMPTY_CARD = b"---\ntags:\n- convergebench\npretty_name: ConvergeBench\n---\n"  # until a first build has ended
 _IN_CARD = re.compile(rb"\n<!-- convergebench files\n(.*?)\n-->\n", re.DOTALL)
-# The sha256 of a file and, of a table, the digest `values`;
-# empty if the file is about to be written or was set aside.
+# The sha256 of a file, and `values` of a table; empty if it is about to be written or was set aside.
 Entry = Mapping[str, str]
 Entries = dict[str, Entry]
 

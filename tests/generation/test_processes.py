@@ -131,6 +131,17 @@ def test_ctrl_c_leaves_no_half_record():
     assert done == [0]
 
 
+@pytest.mark.usefixtures("heard")
+def test_a_third_ctrl_c_ends_a_run_whose_recording_hangs():
+    def record(future, item):
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(20)
+
+    with pytest.raises(KeyboardInterrupt):
+        calls.do_all(range(1), lambda item: item, record, lambda reason: None, 1)
+
+
 def test_a_fault_while_recording_stops_the_others_and_is_raised():
     told = []
     with pytest.raises(ZeroDivisionError):
