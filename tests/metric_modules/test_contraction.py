@@ -77,6 +77,10 @@ CURVES = {
 }
 
 
+def test_a_chain_without_a_value_leaves_the_others():
+    assert contraction([[25.0, 56.25, 76.5625], []])["growth_chains"] == 1
+
+
 @pytest.mark.parametrize("name", CURVES)
 @pytest.mark.parametrize("falling", [False, True], ids=["rising", "falling"])
 def test_the_shape_of_a_curve_is_found_in_noise(name, falling):

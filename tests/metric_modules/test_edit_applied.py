@@ -8,7 +8,7 @@ import pytest
 from benchmarks.verdicts.wear import coded as jpeg
 from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
-from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step, seen
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, cosine, judge_step, seen
 from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, find_transform
 from convergebench.metric_modules.halflife.causes import COLOUR
 from skimage import data
@@ -232,6 +232,10 @@ def test_a_named_colour_can_refute_an_addition_but_not_prove_it():
     ):
         step = round_of(before, red, cycle=(words, "undo"))[0]
         assert (step["changed"], step["as_asked"], step["asked_by"]) == (1, as_asked, asked_by)
+
+
+def test_likeness_does_not_depend_on_lengths():
+    assert cosine([2.0, 0.0], [3.0, 3.0]) == pytest.approx(0.5**0.5)
 
 
 def test_the_colours_of_the_whole_picture_are_measured():

@@ -9,10 +9,11 @@ import pytest
 import scored
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import STEPS, configs
 from convergebench.dataset_builder.publishing import verify
 from convergebench.generation.records import UserError
-from convergebench.metric_modules._engine import results
+from convergebench.metric_modules._engine import chains, results
 from convergebench.metric_modules.scores import SCORES
 from PIL import Image
 from verbs import invoke
@@ -149,6 +150,18 @@ def test_a_chain_is_compared_with_its_own_intact_reference(tmp_path):
     for row in scores(dataset).values():
         code, detail = json.loads(row["reasons"])["rmse"]
         assert (row["rmse"], code, detail.startswith("the reference: ")) == (None, "unreadable", True)
+
+
+def test_scores_of_another_picture_or_engine_are_computed_again(clean, dataset):
+    scored.score(dataset, ["psnr"])
+    reader = Reader(dataset)
+    chain = next(chain for chain in chains.find_chains(reader) if len(chain.scored_steps) > 1)
+    rows = [row for row in reader.rows("scores") if row["chain"] == chain.chain.id]
+    later = json.dumps({**json.loads(rows[0]["signature"]), "engine": {"version": 2}})
+    assert results._are_of_pictures(rows, chain)
+    for changed in ({"sha256": "0" * 64}, {"step": 99}, {"signature": later}):
+        assert not results._are_of_pictures([{**rows[0], **changed}, *rows[1:]], chain)
+    assert not results._are_of_pictures([{**row, "signature": later} for row in rows], chain)
 
 
 def test_damaged_scores_are_refused_and_never_hashed(clean, dataset):

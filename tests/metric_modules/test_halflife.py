@@ -166,3 +166,4 @@ def test_the_name_says_what_was_not_checked():
 def test_the_signature_names_the_scale():
     signatures = [half_life([falling(3)], threshold=limit)["signature"] for limit in (None, 0.5)]
     assert [signature.split("|")[0] for signature in signatures] == ["scale=retained", "scale=absolute"]
+    assert "|confidence=0.95|bootstrap=2000|seed=0" in signatures[0]

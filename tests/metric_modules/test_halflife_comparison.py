@@ -5,6 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.comparison import (
+    _GRID,
     Comparison,
     _drawn_p,
     _sign_flip_p,
@@ -126,6 +127,10 @@ def test_a_difference_is_that_of_the_tables_means():
     pair = compare(("a", "b"), first, second, {name: name[0] for name in names}, 10)
     assert pair.difference == pytest.approx(np.mean([*first.values()]) - 2.0)
     assert (pair.p_value, pair.interval) == (1.0, (-10, 10))
+
+
+def test_means_of_a_few_whole_rounds_are_exact():
+    assert [size for size in (*range(1, 21), 25) if _GRID % size] == []
 
 
 def test_random_flips_come_close_to_exact_ones():

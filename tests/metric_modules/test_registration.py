@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from benchmarks.verdicts.wear import coded
 from convergebench.metric_modules._shared.scoring import reason_text
-from convergebench.metric_modules.registration.align import anchors, locate
+from convergebench.metric_modules.registration.align import (
+    FEWEST,
+    LEVELS,
+    STILL,
+    _vertex,
+    anchors,
+    locate,
+    recorded,
+)
 from convergebench.metric_modules.registration.measure import FIELDS, _psnr_and_ssim, register
 from convergebench.metric_modules.registration.spec import SPEC
 from skimage import data
@@ -49,6 +57,35 @@ def test_a_known_move_is_found_through_compression_and_noise(name, x, y, scale):
     assert found.accepted
     assert (found.x, found.y) == pytest.approx((x, y), abs=0.3)
     assert found.scale == pytest.approx(scale, abs=2e-3)
+
+
+def test_blocks_have_texture_and_lie_evenly_between_the_rims():
+    centres = anchors(picture("gravel"))[2]
+    assert centres.min(axis=0) + centres.max(axis=0) == pytest.approx(512, abs=4)
+    faint = np.random.default_rng(0).integers(128, 130, (256, 256), np.uint8)  # steps of one grey level
+    assert len(anchors(np.dstack([faint] * 3))[2]) == 0
+
+
+def test_a_dozen_blocks_are_enough_and_eleven_are_not():
+    shape, greys, centres = anchors(picture("gravel"))
+    prediction = moved(picture("gravel"), 6.0, -4.0, 1.0)
+    few, enough = (locate((shape, greys, centres[:count]), prediction) for count in (FEWEST - 1, FEWEST))
+    assert (few.accepted, few.blocks, few.residual) == (False, FEWEST - 1, np.inf)
+    assert (enough.accepted, enough.blocks) == (True, FEWEST)
+
+
+def test_the_vertex_of_three_values_is_that_of_their_parabola():
+    assert [_vertex(np.array(three)) for three in ([1.0, 1.0, 1.0], [0.0, 3.0, 2.0])] == [0.0, 0.25]
+
+
+def test_a_recorded_move_counts_from_the_limit_on():
+    side = 1024
+    limit = STILL * side / LEVELS[-1]
+    for share, is_a_move in ((0.99, False), (1.0, True)):
+        size = share * limit
+        for values in ((size, 0.0, 1.0), (0.0, -size, 1.0), (0.0, 0.0, 1 + size / (side / 2))):
+            scores = dict(zip(("shift_x", "shift_y", "scale"), values, strict=True))
+            assert (recorded(scores, (side, 2 * side)) is not None) == is_a_move
 
 
 def test_undoing_a_move_gives_back_what_it_cost():
