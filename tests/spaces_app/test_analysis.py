@@ -10,9 +10,12 @@ from types import SimpleNamespace
 import kept_numbers
 import numpy as np
 import pytest
-from convergebench.generation import programs
+from convergebench.generation import editors, programs, suites
+from convergebench.generation.plan import make_plan
+from convergebench.generation.records import FinishedChain
 from convergebench.metric_modules.halflife.outcomes import Outcome
 from convergebench.spaces_app.analysis import groups, tables
+from convergebench.spaces_app.analysis.program_groups import asks_for_edit, group_of_chain, program_groups
 from convergebench.spaces_app.analysis.tables import Estimate, Table, TableRow, column
 from convergebench.spaces_app.studies.programs.statistics import difficulty
 from convergebench.spaces_app.studies.replication.statistics import failure_levels
@@ -178,3 +181,18 @@ def test_programs_that_share_no_source_are_not_compared():
 def test_the_numbers_of_every_difficulty():
     rows = [dataclasses.asdict(row) for row in difficulty.difficulty("", *run(4, sources=12), DECLARED, 60)]
     kept_numbers.check("difficulty", {"difficulty": rows})
+
+
+def test_a_chain_of_two_groups_belongs_to_the_studys():
+    plan = make_plan(suites.load("exact-mini"), [editors.choose("identity")])
+    chains = [FinishedChain(chain.id, chain, "exact-mini", "1", "complete", 1, None) for chain in plan.chains]
+    assert {group_of_chain(chain) for chain in chains if asks_for_edit(chain)} == {"exact edits"}
+    assert [name for name, group in program_groups().items() if group.asks_edits] == [
+        "round trips",
+        "exact edits",
+    ]
+
+
+def test_a_p_value_and_a_foreign_letter_are_written_as_they_can_be_read():
+    assert [tables.FORMS["p"](value) for value in (0.0009, 0.001, 0.0012)] == ["<0.001", "0.001", "0.001"]
+    assert tables._latex_text("\u017f\u0180") == "\u017f[U+0180]"

@@ -1,5 +1,6 @@
 """The tables of exact edits and of steering, on steps whose sums are done by hand."""
 
+from math import log
 from types import SimpleNamespace
 
 import pytest
@@ -71,3 +72,12 @@ def test_steering_counts_arrivals_their_corrections_and_what_a_correction_does()
     # Factors 1/2, 1/4, 1, 2 and 0.05/8; what began within two tolerances does not count.
     assert every.factor == pytest.approx(0.5)
     assert (every.chains, every.scenes) == (4, 4)
+
+
+def test_only_a_correction_from_afar_has_a_factor():
+    def factor(before, after):
+        values = {"steer_before": before, "steer_distance": after}
+        return steering._factor(SimpleNamespace(value=values.get))
+
+    assert [factor(*pair) for pair in ((None, 1.0), (4.0, None), (2.0, 1.0))] == [None] * 3
+    assert [factor(4.0, after) for after in (2.0, 0.0)] == pytest.approx([log(0.5), log(0.05 / 4)])

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import kept_numbers
 import numpy as np
@@ -306,3 +307,10 @@ def untidy():
 
 def test_the_numbers_of_every_table():
     kept_numbers.check_study("judged", compute_tables(untidy()), "additions", "judges", "labels", "restoration")
+
+
+def test_one_run_of_another_model_is_named():
+    runs = [SimpleNamespace(session=n, alarm=False, other_model=n == 2, p=0.5 / n) for n in (1, 2)]
+    assert judges._drift_words(runs) == "none seen (p = 0.25), another model name"
+    runs[1].alarm = True
+    assert judges._drift_words(runs) == "ALARM in run 2"

@@ -193,3 +193,11 @@ def test_people_count_additions_in_the_space(tmp_path):
 
 def test_the_numbers_of_every_table(labelled):
     kept_numbers.check("labels", kept_numbers.rows_of(labelled))
+
+
+def test_an_item_has_the_words_of_its_round(folder):
+    dataset = open_dataset(str(folder))
+    chain = next(chain for chain in dataset.chains if len(chain.program.cycle) == 2)
+    first, third = (labels_tab._item_at(dataset, chain, step) for step in (0, 3))
+    assert (first["words"], first["round"]) == ([], 1)
+    assert (third["words"], third["round"]) == ([chain.program.instruction(2, 1)], 2)
