@@ -95,6 +95,9 @@ def test_files_become_a_chain_of_rounds(dataset):
     rounds = [(step.round, step.position, step.instruction) for step in steps]
     assert rounds == [(number, *edit) for number in (1, 2) for edit in ((1, "make the edit"), (2, "undo it"))]
     assert (series.chain.calls, series.chain.chain.rounds, series.chain.chain.program.small) == (4, 2, False)
+    assert (series.chain.chain.run, series.chain.short_side) == (1, 64)
+    large = tab._series(dataset, [("0.png", small_dataset.picture(0, side=600))] * 2, ("the return",))
+    assert large.chain.short_side == 512
     with pytest.raises(UserError, match="63x63; at least 64"):
         tab._inspect(("small", small_dataset.picture(1, side=63)))
     thresholds = [row["threshold"] for row in score(dataset, ORIGINAL, [ORIGINAL])["verdicts"]]
