@@ -124,7 +124,8 @@ def test_an_undo_of_a_dead_process_is_settled(tmp_path, priced, monkeypatch):
         judge = backends.choose(f"openai:base_url={server.base}/v1,model=m-1")
         real = Budget.pay
         monkeypatch.setattr(Budget, "pay", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
-        undos.write_undos(judge, hat, out)
+        with pytest.raises(KeyboardInterrupt):
+            undos.write_undos(judge, hat, out)
         monkeypatch.setattr(Budget, "pay", real)
         words, reasons, again = undos.write_undos(judge, hat, out)
     assert len(server.requests) == 1
