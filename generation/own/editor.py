@@ -28,6 +28,7 @@ from .process import OwnFile
 
 _WORD = re.compile(r"[A-Za-z0-9_.-]+")
 _CONCURRENCY = 8  # calls of an async function in flight
+_starting = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,13 @@ def _takes(function: Callable[..., object], *arguments: object) -> bool:
     return True
 
 
-@functools.cache
 def _event_loop() -> asyncio.AbstractEventLoop:
+    with _starting:  # two first calls at once would start one each, and a client belongs to one loop
+        return _started_loop()
+
+
+@functools.cache
+def _started_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="own async editors", daemon=True).start()
     return loop

@@ -5,10 +5,12 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 from convergebench import generation
 from convergebench.generation import editors, pictures, store
+from convergebench.generation.own import editor as own_editor
 from convergebench.generation.records import UserError
 from counting import digest
 
@@ -63,8 +65,15 @@ def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path):
             editors.choose(f"{tmp_path}/{spec}")
 
 
-def test_calls_of_an_async_function_overlap_in_one_event_loop(tmp_path):
-    loops, under_way, most = set(), 0, 0
+def test_calls_of_an_async_function_overlap_in_one_event_loop(tmp_path, monkeypatch):
+    loops, under_way, most, new_loop = set(), 0, 0, asyncio.new_event_loop
+
+    def slow_loop():
+        time.sleep(0.2)  # while other first calls come
+        return new_loop()
+
+    monkeypatch.setattr(asyncio, "new_event_loop", slow_loop)
+    own_editor._started_loop.cache_clear()
 
     async def edit(image, instruction, seed):
         nonlocal under_way, most
