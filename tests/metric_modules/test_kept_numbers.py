@@ -336,7 +336,8 @@ def test_levels_and_the_search_for_a_block():
         assert align._sought(seen, shown, np.array((8.0, 8)), np.array(far[::-1]) / 2, 2, 2) is not None
 
 
-def test_signatures():
+def test_signatures(monkeypatch):
+    monkeypatch.setattr(knowledge, "_network", lambda: None)  # as where MI-GAN's weights are not
     given = {
         "honesty": Scorer("cpu", "float32", {}).signature,
         "edits": SIGNATURE,
