@@ -11,27 +11,18 @@ import shutil
 import sys
 from pathlib import Path
 
+from convergebench.spaces_app.analysis.tables import latex_text
+
 DOCS = Path(__file__).parents[1] / "docs"
-SPECIAL = {letter: f"\\{letter}" for letter in "&%$#_{}"}
-SPECIAL |= {
-    "~": r"\textasciitilde{}",
-    "^": r"\^{}",
-    "\\": r"\textbackslash{}",
-    "–": "--",
-    "−": "--",
-    "…": r"\ldots{}",
-}
-SPECIAL |= {"≥": r"$\geq$", ">": "$>$", "<": "$<$"}
 FIGURES = ("survival", "curves", "causes")  # of the demo
 BY_STEP = ("by-step-replicate-brisque", "by-step-replicate-niqe")
 
 
-def tex(text):
-    escaped = "".join(SPECIAL.get(letter, letter) for letter in str(text).replace("`", ""))
-    return re.sub(r"(?<!\w)-(?=\d)", "$-$", escaped)
+def _tex(text):
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", latex_text(str(text).replace("`", "")))
 
 
-def limits(row, name, form=".1f", scale=1):
+def _limits(row, name, form=".1f", scale=1):
     value, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
     if value is None:
         return "--"
@@ -39,13 +30,13 @@ def limits(row, name, form=".1f", scale=1):
     return text if low is None else f"{text} [{low * scale:{form}}, {high * scale:{form}}]"
 
 
-def tabular(columns, head, rows):
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(map(tex, head)) + r" \\", r"\midrule"]
-    lines += [" & ".join(map(tex, row)) + r" \\" for row in rows]
+def _tabular(columns, head, rows):
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(map(_tex, head)) + r" \\", r"\midrule"]
+    lines += [" & ".join(map(_tex, row)) + r" \\" for row in rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def markdown(page, marker, keep=None):
+def _markdown(page, marker, keep=None):
     """The rows of a table of the docs, which a script wrote between two marks."""
     text = (DOCS / page).read_text().partition(f"<!-- {marker} -->\n")[2].partition("<!-- end -->")[0]
     rows = [
@@ -59,31 +50,31 @@ def markdown(page, marker, keep=None):
     return head, [row for row in rows[2:] if keep is None or keep(row)]
 
 
-def tables(report):
+def _tables(report):
     values = json.loads((report / "tables.json").read_text())
     return {name: table["rows"] for name, table in values.items()}
 
 
-def leaderboard(rows):
+def _leaderboard(rows):
     return [
-        [row["editor"], row["role"], limits(row, "rounds_kept"), limits(row, "survival", ".0f", 100),
-         limits(row, "area", ".2f"), row["cause"] or "--"]
+        [row["editor"], row["role"], _limits(row, "rounds_kept"), _limits(row, "survival", ".0f", 100),
+         _limits(row, "area", ".2f"), row["cause"] or "--"]
         for row in rows
         if row["group"] == rows[0]["group"]
     ]  # fmt: skip
 
 
-def breakdown(rows, group):
+def _breakdown(rows, group):
     """Head and rows: a kind of edit in each row, an editor in each column."""
     chosen = [row for row in rows if row["group"] == group and row["by"] == "category"]
     editors, kinds = (list(dict.fromkeys(row[name] for row in chosen)) for name in ("editor", "value"))
-    values = {(row["value"], row["editor"]): limits(row, "rounds_kept").partition(" ")[0] for row in chosen}
+    values = {(row["value"], row["editor"]): _limits(row, "rounds_kept").partition(" ")[0] for row in chosen}
     return ["Kind of edit", *editors], [
         [kind, *(values.get((kind, editor), "--") for editor in editors)] for kind in kinds
     ]
 
 
-def fooled(rows):
+def _fooled(rows):
     return [
         [row["metric"], row["editor"], f"{row['fooled']} of {row['sources']}", f"{row['gaps_above']} of {row['gaps']}",
          f"{row['largest']:+.1f}"]
@@ -92,7 +83,7 @@ def fooled(rows):
     ]  # fmt: skip
 
 
-def restoration(rows):
+def _restoration(rows):
     forms = {"psnr": ".2f", "ssim": ".3f", "lpips": ".3f", "piqe": ".1f", "pictures": ""}
     return [
         [
@@ -103,26 +94,26 @@ def restoration(rows):
     ]
 
 
-def exact(rows):
+def _exact(rows):
     """All edits of the exact suites, by editor."""
     return [
-        [row["editor"], row["part"], limits(row, "forward", ".2f"), limits(row, "back", ".2f"),
+        [row["editor"], row["part"], _limits(row, "forward", ".2f"), _limits(row, "back", ".2f"),
          f"{row['elsewhere']:.3f}", row["steps"]]
         for row in rows
         if row["what"] == rows[0]["what"]
     ]  # fmt: skip
 
 
-def macros(found):
+def _macros(found):
     facts = {row["fact"]: row["value"] for row in found["facts"]}
-    _, [wearing, *_] = markdown("survival.md", "policies")
+    _, [wearing, *_] = _markdown("survival.md", "policies")
     verdicts = (DOCS / "verdicts.md").read_text()
     labelled = re.search(r"(\d+) rounds of two editors", verdicts)
     agree = re.search(r"\| all \| (\d+ of \d+) \| ([\d.]+ to [\d.]+) \|", verdicts)
     apart = re.search(r"\| eyes redrawn, apart \| (\d+ of \d+) \|", verdicts)
     one_left_out = re.search(r"three of the pictures agrees with ([\d.]+) of", verdicts)
     reversible = re.search(r"\| rules over words, (\d+) \| (\d+) \|", (DOCS / "reversibility.md").read_text())
-    _, rates = markdown("exact.md", "rates", lambda row: row[1] == "all")
+    _, rates = _markdown("exact.md", "rates", lambda row: row[1] == "all")
     rate = {row[0].partition(":")[0]: row[2:] for row in rates[:2]}
     return {
         "DemoChains": facts["chains"],
@@ -149,20 +140,20 @@ def macros(found):
 def main(report, copies, restored, out):
     report, copies, restored, out = map(Path, (report, copies, restored, out))
     out.mkdir(parents=True, exist_ok=True)
-    found, of_copies = tables(report), tables(copies)
+    found, of_copies = _tables(report), _tables(copies)
     board = found["leaderboard"]
-    by_kind, kinds = breakdown(found["breakdown"], board[0]["group"])
-    covered, coverage = markdown("statistics.md", "coverage over sources", lambda row: "rounds kept" in row[0])
+    by_kind, kinds = _breakdown(found["breakdown"], board[0]["group"])
+    covered, coverage = _markdown("statistics.md", "coverage over sources", lambda row: "rounds kept" in row[0])
     made = {
         "leaderboard": ("llllll", ["Editor", "Role", "Rounds kept", "Survived, %", "Area", "Lost mostly to"],
-                        leaderboard(board)),
+                        _leaderboard(board)),
         "breakdown": ("l" + "r" * (len(by_kind) - 1), by_kind, kinds),
         "exact": ("llllrr", ["Editor", "Edits", "Made as asked", "Taken back", "Elsewhere", "Steps"],
-                  exact(found["exact_edits"])),
+                  _exact(found["exact_edits"])),
         "fooled": ("llrrr", ["Metric", "Editor", "Fooled by", "Gaps above 0", "Largest"],
-                   fooled(of_copies["no_reference_ranks"])),
+                   _fooled(of_copies["no_reference_ranks"])),
         "restoration": ("lrrrrr", ["Method", "PSNR", "SSIM", "LPIPS", "PIQE", "Pictures"],
-                        restoration(tables(restored)["restoration_methods"])),
+                        _restoration(_tables(restored)["restoration_methods"])),
         "coverage": ("l" + "r" * (len(covered) - 1), covered, coverage),
     }  # fmt: skip
     for name, page, marker in (
@@ -170,12 +161,12 @@ def main(report, copies, restored, out):
         ("published", "results.md", "ssim"),
         ("policies", "survival.md", "policies"),
     ):
-        head, rows = markdown(page, marker)
+        head, rows = _markdown(page, marker)
         made[name] = "l" * len(head), head, rows
     for name, table in made.items():
-        (out / f"{name}.tex").write_text(tabular(*table))
+        (out / f"{name}.tex").write_text(_tabular(*table))
     (out / "macros.tex").write_text(
-        "".join(rf"\newcommand{{\{name}}}{{{tex(value)}}}" + "\n" for name, value in macros(found).items())
+        "".join(rf"\newcommand{{\{name}}}{{{_tex(value)}}}" + "\n" for name, value in _macros(found).items())
     )
     for folder, names in ((report, FIGURES), (copies, BY_STEP)):
         for name in names:

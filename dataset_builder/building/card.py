@@ -127,6 +127,13 @@ def search_card(folder: Path, pattern: str) -> str | None:
     return match[1].strip() if match else None
 
 
+def require_dataset(folder: Path) -> None:
+    """Raise if a folder is not a dataset of this benchmark."""
+    if not Reader(folder).files("chains"):
+        raise manifest.no_dataset(folder)
+    refuse_other_folders(folder)
+
+
 def refuse_other_folders(folder: Path) -> None:
     """Raise if a folder holds anything but a dataset of this benchmark."""
     if (folder / "run.json").exists():

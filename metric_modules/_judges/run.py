@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 from convergebench.dataset_builder.building import card
-from convergebench.dataset_builder.dataset.manifest import no_dataset
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import place_columns
 from convergebench.dataset_builder.dataset.schema import write
@@ -206,17 +205,11 @@ def judge(
     starts a new run even if nothing is missing.
     """
     folder, chosen, asked = Path(dataset), backends.choose(judge), questions.load(question)
-    require_dataset(folder)
+    card.require_dataset(folder)
     asking = folder / FOLDER / file_stem(chosen.label)  # locked: two processes would ask the same twice
     with disk_errors_explained(asking), locked(asking):
         run = Run(folder, chosen, asked, limit, editors, programs, calibration, again)
         return run.ask(max_cost, quiet)
-
-
-def require_dataset(folder: Path) -> None:
-    if not Reader(folder).files("chains"):
-        raise no_dataset(folder)
-    card.refuse_other_folders(folder)
 
 
 def _now() -> datetime.datetime:

@@ -4,31 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-# Names as their makers write them; an id is named if it begins with one. The longest come first.
-_BRANDS = {
-    "gemini-nano-banana": "Nano Banana",
-    "grok-imagine-image": "Grok Imagine",
-    "chatgpt-image": "ChatGPT Image",
-    "flux-kontext": "FLUX Kontext",
-    "gpt-image": "GPT Image",
-    "qwen-image": "Qwen-Image",
-    "seedream": "Seedream",
-    "gemini": "Gemini",
-    "flux": "FLUX",
-    "grok": "Grok",
-    "qwen": "Qwen",
-    "openai": "OpenAI",
-    "xai": "xAI",
-    "bfl": "FLUX",
-    "migan": "MI-GAN",
-    "identity": "No edit",
-    "oracle": "Perfect undo",
-    "random": "Random picture",
-    "jpeg": "JPEG only",
-    "webp": "WebP only",
-    **{name: f"{name.capitalize()} only" for name in ("resize", "noise", "blur", "tint")},
-    "vae": "VAE only",
-}
+from convergebench.generation.files import toml_beside
+
+_BRANDS: dict[str, str] = toml_beside(__file__, "display_names.toml")
 _MODEL_OPTIONS = ("model", "checkpoint")
 _DATES = re.compile(r"[-_](\d{4}-\d{2}-\d{2}|\d{6,8})$")
 LONGEST = 34  # characters, for a phone

@@ -238,6 +238,8 @@ _LATEX_SIGNS = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "<": "$<$",
     ">": "$>$",
+    "≥": r"$\geq$",
+    "−": "$-$",
     "×": r"$\times$",
     "²": "$^2$",
     "χ": r"$\chi$",
@@ -250,10 +252,10 @@ _LATEX_SIGNS = {
 _LATIN = 0x180  # LaTeX can typeset every letter up to here
 
 
-def _latex_text(text: str) -> str:
+def latex_text(text: str) -> str:
     r"""A character of another script, which would stop LaTeX, becomes its number.
 
-    >>> _latex_text("χ², 50%"), _latex_text("模")
+    >>> latex_text("χ², 50%"), latex_text("模")
     ('$\\chi$$^2$, 50\\%', '[U+6A21]')
     """
     return "".join(
@@ -268,12 +270,12 @@ def as_latex(table: Table, keys: Sequence[str] = (), rule_where: str = "") -> st
         if rule_where and before is not None and row[rule_where] != before:
             body.append("\\midrule")
         before = row.get(rule_where)
-        body.append(" & ".join(_latex_text(format_cell(row, column)) for column in shown) + r" \\")
+        body.append(" & ".join(latex_text(format_cell(row, column)) for column in shown) + r" \\")
     lines = [
         f"% {table.title}. Needs \\usepackage{{booktabs}}.".replace("\n", " "),
         f"\\begin{{tabular}}{{{''.join('l' if column.form == 'text' else 'r' for column in shown)}}}",
         "\\toprule",
-        " & ".join(_latex_text(column.title) for column in shown) + r" \\",
+        " & ".join(latex_text(column.title) for column in shown) + r" \\",
         "\\midrule",
         *body,
         "\\bottomrule",

@@ -195,4 +195,4 @@ def test_a_chain_of_two_groups_belongs_to_the_studys():
 
 def test_a_p_value_and_a_foreign_letter_are_written_as_they_can_be_read():
     assert [tables.FORMS["p"](value) for value in (0.0009, 0.001, 0.0012)] == ["<0.001", "0.001", "0.001"]
-    assert tables._latex_text("\u017f\u0180") == "\u017f[U+0180]"
+    assert tables.latex_text("\u017f\u0180") == "\u017f[U+0180]"

@@ -87,8 +87,9 @@ def exit_after_calls(abandoned: int, is_complete: bool) -> None:
 
 
 def _print_plans(dataset: Path, spec: str, names: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    from convergebench.dataset_builder.building.card import require_dataset
     from convergebench.metric_modules._judges import backends, questions
-    from convergebench.metric_modules._judges.run import CALIBRATION, Run, require_dataset
+    from convergebench.metric_modules._judges.run import CALIBRATION, Run
 
     judge, rows = backends.choose(spec), []
     require_dataset(dataset)

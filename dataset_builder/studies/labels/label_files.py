@@ -9,7 +9,6 @@ from convergebench.generation.files import disk_errors_explained, locked, refuse
 from convergebench.generation.records import UserError, json_object
 
 from ...building import card
-from ...dataset.manifest import no_dataset
 from ...dataset.reader import Reader
 from ...dataset.rows import StepRow
 from ...dataset.schema import write
@@ -62,10 +61,8 @@ def import_labels(files: Sequence[Path], folder: Path) -> dict[str, Any]:
     Returns the file and counts: all labels, the new, the changed, and
     the strangers: labels of pictures that are not in this dataset.
     """
-    card.refuse_other_folders(folder)
+    card.require_dataset(folder)
     reader = Reader(folder)
-    if not reader.files("chains"):
-        raise no_dataset(folder)
     labels = [label for path in files for label in _read_label_file(path)]
     hashes: _Hashes = {
         (row.chain, row.step): row.sha256 for row in reader.rows_of(StepRow, ["chain", "step", "sha256"])

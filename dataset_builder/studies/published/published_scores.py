@@ -12,7 +12,6 @@ from convergebench.generation.records import UserError, canonical
 
 from ...building import card
 from ...dataset.columns import Column, Values
-from ...dataset.manifest import no_dataset
 from ...dataset.reader import Reader
 from ...dataset.rows import ChainRow, StepRow
 from ...dataset.schema import hash_file, write
@@ -53,9 +52,7 @@ def import_scores(
     means "not computed", or in `real_zeros`. With `restoration` a row is one restored
     picture, or the mean of many, and needs no case and no round.
     """
-    card.refuse_other_folders(folder)
-    if not Reader(folder).files("chains"):
-        raise no_dataset(folder)
+    card.require_dataset(folder)
     flat = list(_flatten(read_table(table)))
     texts = (*_PICTURES, *_RESTORED) if restoration else _PICTURES
     metrics = _metrics_of(table, flat, columns, texts)
