@@ -37,9 +37,6 @@ _STYLE = {
     "svg.fonttype": "none",
     "text.parse_math": False,  # an editor may be called anything
     "svg.hashsalt": "convergebench",
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
     "axes.titlesize": 10.5,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
@@ -48,15 +45,12 @@ _STYLE = {
     "axes.axisbelow": True,
     "grid.color": GRID,
     "grid.linewidth": 0.8,
-    "text.color": INK,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
     "legend.frameon": False,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
     "savefig.transparent": False,
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor"), PAPER),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), MUTED),
+    **dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK),
+    **dict.fromkeys(("axes.titlecolor", "text.color"), INK),
 }
 
 

@@ -146,9 +146,8 @@ class ServedDataset(Analysis):
 
     @cached_property
     def looks(self) -> dict[str, Look]:
-        return assign_looks(
-            self.names["editor"], [name for name in self.names["editor"] if not self.is_tested(name)]
-        )
+        editors = self.names["editor"]
+        return assign_looks(editors, [name for name in editors if not self.is_tested(name)])
 
     @cached_property
     def sources(self) -> dict[str, Values]:
