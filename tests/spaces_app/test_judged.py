@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 
 import kept_numbers
 import numpy as np
@@ -12,12 +11,10 @@ from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules._judges import drift
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.groups import account_for
 from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.statistics import compute_tables
-from convergebench.spaces_app.studies.additions.statistics import additions
 from convergebench.spaces_app.studies.judges.answers import _kappa, judged_steps
-from convergebench.spaces_app.studies.judges.statistics import judges, self_evaluation
+from convergebench.spaces_app.studies.judges.statistics import judges
 from PIL import Image
 
 ADDED = "Add one apple to the table."
@@ -37,13 +34,9 @@ def place(of):
 
 
 def scores(of, **columns):
-    """A row for each answered step; a column has one value for each, or the same for all."""
-    rows = []
-    for step in range(1, of.calls + 1):
-        row = place(of) | {"step": step, "round": step, "position": 1, "status": "ok", "reasons": "{}"}
-        values = {name: each[step - 1] if isinstance(each, list) else each for name, each in columns.items()}
-        rows.append({**row, "signature": "{}", **values})
-    return rows
+    """A row for each answered step."""
+    about = place(of) | {"position": 1, "status": "ok", "reasons": "{}", "signature": "{}"}
+    return [about | {"step": step, "round": step} | columns for step in range(1, of.calls + 1)]
 
 
 def answer(of, step, question, value, said=None, **other):
@@ -59,79 +52,21 @@ def analysis(chains, rows, judgements=(), labels=()):
     return Analysis(rows, chains, tables={"judgements": judgements, "labels": labels})
 
 
-# Additions
-
-
-def test_counting_and_replacement_are_distinguished():
-    one = chain()
-    # A second apple is not made; the third takes the first one's place; then two come at once, and one more.
-    there = [[1], [1], [3], [3, 4], [3, 4, 5], [3, 4, 5, 6]]
-    made = [True, False, True, True, True, True]
-    rows = scores(one, edit_changed=made, lpips=[0.1] * 6, background_lpips=[0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
-    said = [answer(one, step, "object_count", n, {"count": n}) for step, n in enumerate((2, 3, 3, 3, 5, 6, 7))]
-    for step, (listed, is_made) in enumerate(zip(there, made, strict=True), 1):
-        said.append(answer(one, step, "additions_there", len(listed) / step, {"there": listed}))
-        said.append(answer(one, step, "edit_applied", float(is_made), {"applied": is_made}))
-    [row] = additions.rows(analysis([one], rows, said))
-    assert (row.editor, row.judged_by, row.steps, row.planned) == ("draws", "seer", 6, 6)
-    assert row.added.value == pytest.approx(5 / 6)
-    assert row.stays == pytest.approx(4 / 5)  # of the five that were made, the first is gone
-    assert (row.first_lost, row.first_miscount) == ("3", "2")
-    assert (row.counted_right, row.none_added, row.several_added) == pytest.approx((3 / 6, 2 / 6, 1 / 6))
-    assert row.count_error == -1  # five more than the two that were there, six were asked for
-    assert row.replaced == pytest.approx(1 / 5)
-    shown = row.background["background_5"], row.background["background_10"], row.background_last
-    assert shown == (0.05, None, 0.06)
-
-
-def test_every_chain_that_only_adds_is_accounted_for():
-    whole, ended = chain(run=1), chain(run=2, calls=2, status="refused")
-    failed = chain(run=3, calls=0, status="failed")
-    unscored, audited = chain(run=4), chain(run=5)
-    audited = replace(audited, chain=replace(audited.chain, settings={"audit": "noise"}))
-    chains = [whole, ended, failed, unscored, audited]
-    rows = [row for each in (whole, ended, audited) for row in scores(each, edit_changed=True)]
-    made = analysis(chains, rows)
-    left_out = ["left out: count twice or have no scores", "left out: under recall audit"]
-    assert sorted(account_for(made).values()) == [*["counted as additions"] * 3, *left_out]
-    [row] = additions.rows(made)
-    assert (row.chains, row.ended, row.steps, row.planned) == (3, "1 failed, 1 refused", 8, 18)
-
-
 # What a judge is worth
 
 
-def test_a_judge_is_compared_with_itself_and_the_rule():
+def test_a_judge_is_compared_with_most_people():
+    """It is wrong where most counted four; people who cannot tell say nothing."""
     one = chain()
-    rows = scores(one, edit_changed=[True, True, False, False, True, False])
-    values = [1.0, 1.0, 0.0, 1.0, None, 0.0]
-    said = [answer(one, step, "edit_applied", value) for step, value in enumerate(values, 1)]
-    for step, repeat in product((1, 2), (1, 2, 3, 4)):
-        value = float((step, repeat) != (2, 3))
-        said.append(answer(one, step, "edit_applied", value, purpose="calibration", repeat=repeat))
-    [row] = judges.rows(analysis([one], rows, said))
-    assert (row.answers, row.without) == (6, "1 refused")
-    assert (row.rule.value, row.rule_pairs) == (4 / 5, 5)
-    assert row.rule_kappa == pytest.approx((0.8 - 0.48) / 0.52)
-    assert (row.itself.value, row.itself_pairs) == (9 / 12, 12)
-    assert row.cost == pytest.approx(0.14)
-    assert row.drift == judges.ONE_RUN
-
-
-@pytest.mark.parametrize(("question", "labelled_as", "values", "words", "share"), [
-    # It is wrong where most counted four; people who cannot tell say nothing.
-    ("count", "count=number", (1, 2, 3, 4, 5), ("1 1", "2 3", "4 4 3", "unclear unclear", "5"), 2 / 3),
-    ("applied", "applied=yes", (1, 0, 1, 1, 1), ("yes yes", "yes yes", "no no", "unclear", "yes no"), 1 / 3),
-])  # fmt: skip
-def test_a_judge_is_compared_with_most_people(question, labelled_as, values, words, share):
-    one = chain()
-    said = [answer(one, n, "asked", float(value), labelled_as=labelled_as) for n, value in enumerate(values, 1)]
+    about = {"labelled_as": "count=number"}
+    said = [answer(one, step, "object_count", float(step), **about) for step in (1, 2, 3, 4, 5)]
+    said += [answer(one, 1, "object_count", 1.0, **about, purpose="calibration", repeat=n) for n in (1, 2)]
     labels = []
-    for step, given in enumerate(words, 1):
+    for step, given in enumerate(("1 1", "2 3", "4 4 3", "unclear unclear", "5"), 1):
         for rater, word in zip("abc", given.split(), strict=False):
-            labels.append(Label(rater=rater, question=question, answer=word, chain=one.id, step=step))
+            labels.append(Label(rater=rater, question="count", answer=word, chain=one.id, step=step))
     [row] = judges.rows(analysis([one], scores(one), said, labels=labels))
-    assert (row.people.value, row.people_pairs) == (share, 3)
+    assert (row.people.value, row.people_pairs, row.drift) == (2 / 3, 3, judges.ONE_RUN)
 
 
 def test_a_judge_that_drifted_is_an_alarm_on_the_page():
@@ -164,24 +99,6 @@ def test_kappa_is_that_of_cohens_own_table():
     pairs = [(1, 1)] * 88 + [(1, 2)] * 14 + [(1, 3)] * 18 + [(2, 1)] * 10 + [(2, 2)] * 40 + [(2, 3)] * 10
     pairs += [(3, 1)] * 2 + [(3, 2)] * 6 + [(3, 3)] * 12
     assert _kappa(pairs) == pytest.approx(0.492, abs=5e-4)
-
-
-# Self-evaluation
-
-
-def test_first_mention_of_noise_is_averaged_over_runs():
-    firsts, said, chains = [16, 20, 24, None], [], []
-    for run, first in enumerate(firsts, 1):
-        one = chain(REPLICATE, source="holi", run=run, rounds=30)
-        chains.append(one)
-        yes = (first, first and 29)
-        said += [answer(one, step, "self_evaluation", float(step in yes), "yes") for step in range(1, 31)]
-    said[5] = {**said[5], "value": None, "reason": "off_scale"}
-    rows = [row for each in chains for row in scores(each, psnr=30.0)]
-    [of_source, of_all] = self_evaluation.rows(analysis(chains, rows, said))
-    assert (of_source.first, of_source.deviation) == (20, 4)
-    assert (of_source.runs, of_source.never, of_source.steps, of_source.unclear) == (3, 1, 30, 1)
-    assert (of_source.source, of_all.source) == ("holi", "all sources")
 
 
 # LPIPS outside the additions
@@ -307,10 +224,3 @@ def untidy():
 
 def test_the_numbers_of_every_table():
     kept_numbers.check_study("judged", compute_tables(untidy()), "additions", "judges", "labels", "restoration")
-
-
-def test_one_run_of_another_model_is_named():
-    runs = [SimpleNamespace(session=n, alarm=False, other_model=n == 2, p=0.5 / n) for n in (1, 2)]
-    assert judges._drift_words(runs) == "none seen (p = 0.25), another model name"
-    runs[1].alarm = True
-    assert judges._drift_words(runs) == "ALARM in run 2"

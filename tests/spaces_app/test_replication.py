@@ -8,95 +8,21 @@ from types import SimpleNamespace
 
 import kept_numbers
 import numpy as np
-import pytest
 from convergebench.generation import programs
 from convergebench.generation.records import Chain, FinishedChain, Source
 from convergebench.metric_modules.greyscale.measure import _colour_of, compare
 from convergebench.spaces_app.analysis.analysis import Analysis
+from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.published.curves import published_metrics
-from convergebench.spaces_app.studies.published.statistics import published, published_pairs
-from convergebench.spaces_app.studies.replication.metric_lines import metric_lines
-from convergebench.spaces_app.studies.replication.series import (
-    WITH_ORIGINAL,
-    _on_common_scale,
-    replication_series,
-)
-from convergebench.spaces_app.studies.replication.statistics import no_reference_gaps, no_reference_ranks
 
 SOURCES = ("fog", "holi", "moss")
-# Scores by source, run and step: BRISQUE is fooled by holi, at steps 5 and 10 only; NIQE by none.
-SCORES = {
-    "brisque": lambda source, run, step: 20.0 + step - (source == "holi") * 7.5 * step * math.exp(-step / 8),
-    "niqe": lambda source, run, step: 3.0 + 0.1 * step + 0.01 * run,
-    "lpips": lambda source, run, step: 0.01 * step + (0.001 * run if step > 1 else 0),
-}
 
 
 def chain(program, source, run=1, steps=20, editor="worn", **settings):
     picture = Source(source, "0" * 64, 64, 64, "texture", "synthetic", "CC0-1.0", "nobody")
     asked = programs.get(program) if program != "again" else replace(programs.get("replicate"), id="again")
     return Chain(picture, asked, editor, {"short_side": 64, **settings}, run, steps // len(asked.cycle))
-
-
-def analysis(chains, values):
-    rows = []
-    for one in chains:
-        place = {"chain": one.id, "editor": "worn", "source": one.source.id, "program": one.program.id}
-        place |= {"run": one.run, "status": "ok", "reasons": "{}", "signature": "{}", "ssim": 0.9}
-        for number, round, position, _ in one.asks():
-            step = {"step": number, "round": round, "position": position}
-            rows.append(place | step | values(one, number, round, position))
-    calls = [one.rounds * len(one.program.cycle) for one in chains]
-    ended = zip(chains, calls, strict=True)
-    return Analysis(rows, [FinishedChain(one.id, one, "banana", "1", "complete", n, None) for one, n in ended])
-
-
-def copies(chains=None, scores=SCORES):
-    """Scores of copies of three pictures, two runs of thirty steps each."""
-    chains = chains or [chain("replicate", source, run, 30) for source in SOURCES for run in (1, 2)]
-
-    def values(one, step, *_):
-        return {name: score(one.source.id, one.run, step) for name, score in scores.items()}
-
-    return analysis(chains, values)
-
-
-def ranks(*given):
-    return {row.metric: row for row in no_reference_ranks.rows(copies(*given))}
-
-
-def test_gaps_since_step_1_tell_what_fools_a_metric():
-    gaps = {(row.metric, row.source, row.step): row for row in no_reference_gaps.rows(copies())}
-    gap = gaps["NIQE", "fog", 20]
-    assert (gap.gap, gap.runs, gap.fooled_runs) == (pytest.approx(-1.9), 2, 0)
-    assert gaps["BRISQUE", "fog", 5].gap == pytest.approx(-4 / 150 * 100)
-    assert gaps["LPIPS (sees the original)", "holi", 10].gap == pytest.approx(-9.15)
-
-
-def test_metrics_that_follow_the_damage_are_found():
-    niqe, brisque, lpips = (rows := ranks())["NIQE"], rows["BRISQUE"], rows["LPIPS (sees the original)"]
-    assert (brisque.fooled, brisque.sources, brisque.gaps_above, brisque.gaps) == (1, 3, 2, 9)
-    assert [row.fooled_by for row in (brisque, niqe, lpips)] == ["holi (2 of 3)", "none", "none"]
-    assert (niqe.with_step.value, niqe.with_lpips.value) == (pytest.approx(-1), pytest.approx(-1))
-    assert brisque.with_step.low < brisque.with_step.value < min(brisque.with_step.high, 0)
-    assert (niqe.worse_from, brisque.worse_from > 10) == (2, True)
-    assert {row.better_from for row in rows.values()} == {lpips.with_lpips.value} == {None}
-
-
-def test_a_metric_that_likes_the_damage_is_found():
-    pleased = {"piqe": lambda source, run, step: 50.0 - step - len(source) / 10, "lpips": SCORES["lpips"]}
-    [row, _] = no_reference_ranks.rows(copies(scores=pleased))
-    assert (row.with_step.value, row.worse_from, row.better_from) == (pytest.approx(1), None, 2)
-    of_one_source = ranks([chain("replicate", "fog", 1, 30)])["NIQE"]
-    assert of_one_source.worse_from is of_one_source.with_step.low is None
-
-
-def test_audited_copies_and_lpips_alone_do_not_count():
-    chains = [chain("replicate", "fog"), chain("replicate", "fog", 2, audit="noise"), chain("hat", "fog")]
-    series = replication_series(copies(chains))
-    assert {(program, len(sources)) for (_, program, _), sources in series.items()} == {("replicate", 1)}
-    assert list(no_reference_gaps.rows(copies(scores={"lpips": SCORES["lpips"]}))) == []
 
 
 def test_a_picture_is_grey_only_if_every_pixel_is():
@@ -108,17 +34,11 @@ def test_a_picture_is_grey_only_if_every_pixel_is():
     assert [(row["coloured_share"], row["colour_left"]) for row in compared] == [(0, 0), (1 / 64, 1 / 64)]
 
 
-def test_scores_have_a_common_scale():
-    assert (_on_common_scale(0.25, WITH_ORIGINAL), _on_common_scale(15, "BRISQUE")) == (75, 90)
-    assert metric_lines(("niqe", "musiq", "psnr")) == {"niqe": ("NIQE", 100, 0), "musiq": ("MUSIQ", 0, 100)}
-
-
 def test_reconstruction_is_a_group_of_its_own():
     both = [chain("patches-edges-photograph", "fog", steps=9), chain("monochrome-and-back", "fog")]
-    scored = {"psnr": 30.0, "rmse": 5.0, "retained_rmse": 0.9, "retained_ssim": 0.9, "retained_lpips": 0.9}
-    groups = analysis(both, lambda *given: scored).groups
-    found = {name: [case.program for case in group.cases["worn"]] for name, group in groups.items()}
-    assert found == {"round trips": [both[1].program.id], "reconstruction": [both[0].program.id]}
+    finished = [FinishedChain(one.id, one, "banana", "1", "complete", 1, None) for one in both]
+    assert [group_of_chain(one) for one in finished] == ["reconstruction", "round trips"]
+    assert program_groups()["reconstruction"].counted
 
 
 PROGRAMS = ("replicate", "again", "replicate-denoise", "monochrome-and-back")
@@ -180,44 +100,6 @@ def test_the_numbers_of_every_table():
 # Published tables: what counts as one picture, and what two editors are compared at
 
 
-def published_analysis(pictures, image=True):
-    """A table of two editors: the first is better by 1 in round 1 and worse by 1 in the last."""
-    rows = []
-    for number, place, round in product(range(24), (0, 1), (1, 2)):
-        row = {"table": "t.csv", "editor": "ab"[place], "case": f"case {number}", "run": 1, "round": round}
-        row |= {"chain": None, "category": None, "image": f"picture {number % pictures}" if image else None}
-        ssim = 0.5 + 0.1 * ((round == 1) != place) + 0.001 * (number % pictures) * place
-        rows.append({**row, "ssim": ssim})
-    return Analysis([], [], tables={"published": rows})
-
-
-def test_cases_of_one_picture_count_as_one_picture():
-    analysis = published_analysis(6)
-    pairs = list(published_pairs.rows(analysis))
-    assert {(row.sources, row.verdict) for row in pairs} == {(6, "indicative")}
-    assert {row.sources for row in published.rows(analysis)} == {6}
-
-
-def test_unknown_pictures_have_no_limits_and_no_verdicts():
-    analysis = published_analysis(24, image=False)
-    for row in published_pairs.rows(analysis):
-        assert row.verdict == "pictures unknown"
-        assert row.sources is row.p_value is row.difference.low is None
-    rows = list(published.rows(analysis))
-    assert all(row.first.low is row.sources is None for row in rows)
-    assert "not known for t.csv" in published.note(analysis, rows)
-
-
-def test_limits_of_a_difference_are_within_its_range():
-    analysis = published_analysis(2)
-    [metric] = analysis.once(published_metrics)
-    for editor, cases in metric.editors.items():
-        for number, values in enumerate(cases.values()):
-            values |= dict.fromkeys(values, 1.0 if (number % 2 == 0) == (editor == "a") else -1.0)
-    for row in published_pairs.rows(analysis):
-        assert -2 <= row.difference.low <= row.difference.high <= 2
-
-
 def test_a_picture_is_known_from_the_chain_of_one_editor():
     row = {"category": None, "image": None, "table": "t", "case": "1", "run": 1, "round": 1, "ssim": 0.5}
     rows = [row | {"editor": "a", "chain": "c"}, row | {"editor": "b", "chain": None}]
@@ -248,4 +130,8 @@ def untidy_tables():
 
 
 def test_the_numbers_of_published_tables():
-    kept_numbers.check_study("published", compute_tables(untidy_tables()), "published")
+    tables = compute_tables(untidy_tables())
+    kept_numbers.check_study("published", tables, "published")
+    unknown = [row for row in tables["published_pairs"].rows if row["table"] == "u.csv"]
+    assert {(row["sources"], row["verdict"]) for row in unknown} == {(None, "pictures unknown")}
+    assert "not known for u.csv" in tables["published"].note

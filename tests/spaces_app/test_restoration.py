@@ -131,48 +131,9 @@ def simulated(methods, prompts=PROMPTS, rounds=1, runs=1, status="complete", see
     return chains, scores
 
 
-def tables_of(*args, roles=None, **options):
-    chains, scores = simulated(*args, **options)
-    return compute_tables(Analysis(scores, chains, roles=roles))
-
-
-@pytest.fixture(scope="module")
-def own():
-    return tables_of({"better": 1.0, "worse": 0.0, "identity": -3.0}, roles={"identity": "baseline"})
-
-
-def test_degradations_of_one_clean_picture_are_one_source(own):
-    [row] = [row for row in own["restoration_methods"].rows if row["editor"] == "better"]
-    assert (row["pictures"], row["clean"]) == (28, 14)
-    assert {*row["prompt"].split(" or ")} <= {"LF1", "LF2"}
-    pairs = [row for row in own["restoration_pairs"].rows if row["metric"] == "PSNR"]
-    assert [row["verdict"] for row in pairs] == ["better"]
-    # Clean pictures differ by 3 dB: a mean over 28 independent pictures would have a much narrower range.
-    assert row["psnr_high"] - row["psnr_low"] > 2.5
-    assert pairs[0]["difference_low"] < 1 < pairs[0]["difference_high"]
-
-
-def test_simulated_effects_of_prompts_are_recovered(own):
-    rows = own["restoration_effects"].rows
-    rows = [row for row in rows if (row["metric"], row["editor"]) == ("PSNR", "better")]
-    assert len(rows) == 6
-    for row in rows:
-        truth = 0.5 if row["effect"].startswith("long") else 1.0
-        assert row["difference_low"] < truth < row["difference_high"]
-        assert row["p_value"] < 0.01
-        assert (row["pictures"], row["clean"]) == (28, 14)
-
-
-def test_a_second_pass_that_loses_a_decibel_is_measured():
-    rows = tables_of({"better": 0.0}, prompts=("lf1",), rounds=2)["restoration_passes"].rows
-    [row] = [row for row in rows if row["metric"] == "PSNR"]
-    assert row["difference_low"] < -1 < row["difference_high"] < 0
-    assert (row["round"], row["clean"]) == (2, 14)
-    assert row["better"] < 0.1
-
-
 def test_chains_of_each_program_add_up():
-    facts = tables_of({"refuses": 0.0}, prompts=("lf1",), status="refused")["facts"].rows
+    chains, scores = simulated({"refuses": 0.0}, prompts=("lf1",), status="refused")
+    facts = compute_tables(Analysis(scores, chains))["facts"].rows
     values = {row["fact"]: row["value"] for row in facts}
     assert values["left out: count twice or have no scores"] + values["restorations without a picture"] == 28
     chains, scores = simulated({"better": 0.0}, prompts=("s1", "lf1"))
@@ -184,18 +145,6 @@ def test_chains_of_each_program_add_up():
     assert sum(row["restorations_with_scores"] or 0 for row in table.rows) == 53
     [absent] = [row for row in table.rows if not row["chains"]]
     assert (absent["program"], "not generated" in absent["reason"]) == ("restore-l1", True)
-
-
-def test_a_pass_that_takes_the_first_back_undoes_it():
-    chains, scores = simulated({"one": 0.0}, prompts=("lf1",), rounds=2)
-    for place, row in enumerate(scores):
-        is_second = row["round"] == 2
-        row |= {"pass_direction": 0.01 * (place % 7) - 0.6, "pass_size": 0.5} if is_second else {}
-    table = compute_tables(Analysis(scores, chains))["restoration_passes"]
-    [row] = [row for row in table.rows if row.get("verdict")]
-    assert (row["verdict"], row["size"], row["clean"]) == ("undoes", 0.5, 14)
-    assert row["direction_high"] < 0
-    assert "Pass 2 of one undoes part of what the first changed" in table.note
 
 
 def test_pass_direction_is_the_cosine_of_two_changes():
@@ -285,8 +234,10 @@ def untidy():
     return Analysis(rows, finished, roles={"identity": "baseline"}, tables={"published": published})
 
 
-def test_the_numbers_of_every_table(tables, own):
+def test_the_numbers_of_every_table(tables):
     kept_numbers.check_study("restoration, imported", tables, "restoration")
-    kept_numbers.check_study("restoration, own", own, "restoration")
+    chains, scores = simulated({"better": 1.0, "worse": 0.0, "identity": -3.0})
+    own = Analysis(scores, chains, roles={"identity": "baseline"})
+    kept_numbers.check_study("restoration, own", compute_tables(own), "restoration")
     made = untidy()
     kept_numbers.check_study("restoration, untidy", compute_tables(made), "restoration", chains=made.chains)
