@@ -3,80 +3,50 @@
 import hashlib
 import itertools
 import json
-import os
 import shutil
 
 import pytest
 import stores
-from convergebench.generation import pictures, store, store_reader
+from convergebench.generation import store, store_reader
 from convergebench.generation.files import Locked
-from convergebench.generation.records import Chain, EditorInfo, Program, Source, Step, UserError, canonical
+from convergebench.generation.records import EditorInfo, UserError, canonical
 from counting import digest
-from PIL import Image
 
-SOURCE = Source("dot", "0" * 64, 8, 8, "object", "synthetic", "CC0-1.0", "painted")
-PROGRAM = Program("copy", ("Copy it.",), "replicate", True, "exact")
-CHAIN = Chain(SOURCE, PROGRAM, "identity", {"seed": "per-step", "short_side": 8}, 1, 3)
-PICTURE = Image.new("RGB", (8, 8), "teal")
+RUN = {"short_side": 16, "suite": "test", "suite_version": "1"}  # as stores.keep says it
 
 
 @pytest.fixture
 def run(tmp_path):
-    folder = tmp_path / "run"
-    store.open_run(folder, {"suite": "test"})
-    return folder
+    """A run of one finished chain of five steps."""
+    stores.keep(tmp_path / "run", stores.chain())
+    return tmp_path / "run"
 
 
-def fill(run, steps=2):
-    with store.ChainWriter.open(run, CHAIN) as writer:
-        writer.begin(PICTURE)
-        for number in range(1, steps + 1):
-            step = Step(number, number, 1, "Copy it.", "ok", 7)
-            writer.append(step, pictures.encode_png(PICTURE), PICTURE.size)
-    return run / "chains" / CHAIN.id
+def folder_of(run):
+    return run / "chains" / stores.chain().id
+
+
+def unfinished(run):
+    (folder_of(run) / "done.json").unlink()
+    return folder_of(run)
+
+
+def opened(run):
+    return store.ChainWriter.open(run, stores.chain())
 
 
 def test_a_line_cut_off_by_a_crash_is_dropped_with_its_picture(run):
-    folder = fill(run)
+    folder = unfinished(run)
     whole = (folder / "steps.jsonl").read_bytes()
     (folder / "steps.jsonl").write_bytes(whole[:-20])
     (folder / "notes.txt").write_text("mine")
-    with store.ChainWriter.open(run, CHAIN) as writer:
-        assert [step.step for step in writer.steps] == [0, 1]
+    with opened(run) as writer:
+        assert [step.step for step in writer.steps] == [0, 1, 2, 3]
         with pytest.raises(Locked, match="is being written by another process"):
-            store.ChainWriter.open(run, CHAIN).__enter__()
-    assert not (folder / "0002.png").exists()
+            opened(run).__enter__()
+    assert not (folder / "0004.png").exists()
     assert (folder / "notes.txt").read_text() == "mine", "the file of somebody else"
     assert (folder / "steps.jsonl").read_bytes() == whole[: whole[:-20].rfind(b"\n") + 1]
-
-
-def test_damage_is_named_and_nothing_is_touched(run):
-    folder = fill(run)
-    whole = (folder / "steps.jsonl").read_bytes()
-    lines = whole.splitlines(keepends=True)
-    (folder / "steps.jsonl").write_bytes(lines[0] + b'{"step": "what"}\n' + lines[2])
-    before = digest(folder)
-    with pytest.raises(store.Damaged, match=r"steps\.jsonl, line 2, is not a step .* or delete the lines"):
-        store.ChainWriter.open(run, CHAIN).__enter__()
-    assert digest(folder) == before
-    (folder / "steps.jsonl").write_bytes(whole)
-    os.truncate(folder / "0001.png", 20)
-    before = digest(folder)
-    with pytest.raises(store.Damaged, match=r"0001\.png is missing or cut short; restore it"):
-        store.ChainWriter.open(run, CHAIN).__enter__()
-    assert digest(folder) == before
-
-
-def test_a_picture_changed_in_place_is_not_edited_further(run):
-    folder = fill(run)
-    data = bytearray((folder / "0002.png").read_bytes())
-    data[-5] ^= 1
-    (folder / "0002.png").write_bytes(data)
-    with (
-        store.ChainWriter.open(run, CHAIN) as writer,
-        pytest.raises(store.Damaged, match="is not the picture its record names"),
-    ):
-        writer.picture(-1)
 
 
 def test_a_folder_of_something_else_is_not_taken_for_this_run(tmp_path):
@@ -117,7 +87,7 @@ def test_a_changed_digit_of_run_json_is_damage(tmp_path):
 
 
 def test_a_valid_file_in_anothers_place_is_damage(run):
-    store.open_run(run, {"suite": "test"}, {"identity": EditorInfo("identity")}, [CHAIN])
+    store.open_run(run, RUN, {"identity": EditorInfo("identity")}, [stores.chain()])
     whole = {name: (run / name).read_bytes() for name in ("run.json", "plan.json", "editors.json")}
     for name, other in itertools.permutations(whole, 2):
         (run / name).write_bytes(whole[other])
@@ -128,30 +98,20 @@ def test_a_valid_file_in_anothers_place_is_damage(run):
 
 
 def test_a_damaged_plan_is_refused_and_stays(run):
-    store.open_run(run, {"suite": "test"}, {}, [CHAIN])
+    store.open_run(run, RUN, {}, [stores.chain()])
     path = run / "plan.json"
     whole = path.read_bytes()
     for text in ("{", "[]", '{"hosts": [], "chains": {}}', ""):
         path.write_text(text)
         with pytest.raises(store.Damaged, match="is damaged; restore it, or remove it and give"):
-            store.open_run(run, {"suite": "test"}, {}, [CHAIN])
+            store.open_run(run, RUN, {}, [stores.chain()])
         assert path.read_text() == text
     path.unlink()
-    store.open_run(run, {"suite": "test"}, {}, [CHAIN])
+    store.open_run(run, RUN, {}, [stores.chain()])
     assert path.read_bytes() == whole
     path.write_bytes(b"[" * 100_000)
     with pytest.raises(store.Damaged, match="is not JSON"):
         store.read_json(path)
-
-
-@pytest.fixture
-def kept(tmp_path):
-    stores.keep(tmp_path / "run", stores.chain())
-    return tmp_path / "run"
-
-
-def folder_of(run):
-    return run / "chains" / stores.chain().id
 
 
 def read_all(run):
@@ -183,6 +143,25 @@ def without(name, count, more=b""):
     return damage
 
 
+def missing(name, of="."):
+    """A damage that removes a file of the chain's folder or of its run."""
+    return lambda folder: (folder / of / name).unlink()
+
+
+def asked(**changes):
+    """Another second step, for which done.json was written."""
+
+    def damage(folder):
+        lines = (folder / "steps.jsonl").read_text().splitlines()
+        lines[2] = canonical({**json.loads(lines[2]), **changes})
+        data = "".join(line + "\n" for line in lines).encode()
+        (folder / "steps.jsonl").write_bytes(data)
+        done = json.loads((folder / "done.json").read_text())
+        (folder / "done.json").write_text(json.dumps({**done, "sha256": hashlib.sha256(data).hexdigest()}))
+
+    return damage
+
+
 def lost_line(folder):
     path = folder / "steps.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
@@ -193,94 +172,68 @@ def not_a_source(folder):
         path.write_bytes(b"not a picture")
 
 
+CUT_SHORT = r"0002\.png is missing or cut short; restore it"
+OTHER_NAME = "line 2, is not a step .it names a file that is not"
+OTHER = "line 3, is not a step .it is not what the chain asks for"
+BEYOND = "line 4, is not a step .it comes after the chain's end"
+
+
 @pytest.mark.parametrize(
-    ("damage", "says"),
+    ("damage", "says", "resumed"),
     [
-        (without("0002.png", 9), "0002.png has .* bytes but its record says .*; restore it"),
-        (without("0002.png", 1, b"!"), "0002.png is not the picture its record names"),
-        (lambda folder: (folder / "0002.png").unlink(), "0002.png is missing; restore it"),
-        (without("steps.jsonl", 20), r"steps.jsonl, line 5, is not a step .*; restore the file"),
-        (lost_line, "done.json has another steps than the steps"),
-        (replaced("steps.jsonl", '"0003.png"', "null"), "line 4, is not a step .it is 'ok' but names no picture"),
+        (without("0002.png", 9), "0002.png has .* bytes but its record says .*; restore it", CUT_SHORT),
+        (without("0002.png", 1, b"!"), *["0002.png is not the picture its record names"] * 2),
+        (missing("0002.png"), "0002.png is missing; restore it", CUT_SHORT),
+        (without("steps.jsonl", 20), r"steps.jsonl, line 5, is not a step .*; restore the file", ""),
+        (replaced("steps.jsonl", '"step":1', '"step":"what"'), *["line 2, .* or delete the lines"] * 2),
+        (lost_line, "done.json has another steps than the steps", ""),
+        (replaced("steps.jsonl", '"0003.png"', "null"), *["line 4, .*'ok' but names no picture"] * 2),
         *(
-            (
-                replaced("steps.jsonl", '"0001.png"', f'"{name}"'),
-                "line 2, is not a step .it names a file that is not",
-            )
+            (replaced("steps.jsonl", '"0001.png"', f'"{name}"'), OTHER_NAME, OTHER_NAME)
             for name in ("../../../0001.png", "0002.png", "x" * 5000, "..")
         ),
-        (
-            replaced("done.json", "complete", "nearly"),
-            "has another status than the steps .'nearly', not 'complete'",
-        ),
-        (lambda folder: (folder / "steps.jsonl").unlink(), "steps.jsonl is missing"),
-        (lambda folder: (folder / "chain.json").unlink(), "has no chain.json"),
-        (lambda folder: (folder / "chain.json").write_text("[]"), "chain.json holds list instead of an object"),
-        (lambda folder: (folder / "chain.json").write_text('{"editor": 1'), "chain.json is not JSON"),
-        (lambda folder: folder.rename(folder.with_name("0" * 16)), "chain.json describes chain"),
-        (lambda folder: shutil.rmtree(folder.parent.parent / "sources"), "sources lacks the file of source "),
-        (not_a_source, "is not a readable picture"),
-        (lambda folder: (folder.parent.parent / "run.json").unlink(), "holds no run.json; give the folder"),
-        (lambda folder: (folder.parent.parent / "editors.json").unlink(), "editors.json is missing"),
-        (replaced("done.json", "reason", "rea3on"), "has another reason than the steps"),
+        (replaced("done.json", "complete", "nearly"), "another status .* .'nearly', not 'complete'", ""),
+        (missing("steps.jsonl"), "steps.jsonl is missing", "ends after step -1, but 0001.png exists"),
+        (missing("chain.json"), "has no chain.json", ""),
+        (lambda folder: (folder / "chain.json").write_text("[]"), *["chain.json holds list instead"] * 2),
+        (lambda folder: (folder / "chain.json").write_text('{"e": 1'), *["chain.json is not JSON"] * 2),
+        (lambda folder: folder.rename(folder.with_name("0" * 16)), "chain.json describes chain", ""),
+        (lambda folder: shutil.rmtree(folder.parent.parent / "sources"), "lacks the file of source ", ""),
+        (not_a_source, "is not a readable picture", ""),
+        (missing("run.json", "../.."), "holds no run.json; give the folder", ""),
+        (missing("editors.json", "../.."), "editors.json is missing", ""),
+        (replaced("done.json", "reason", "rea3on"), "has another reason than the steps", ""),
         (
             replaced("chain.json", '"closes":true', '"closes":false'),
             "done.json has another chain than the chain.json",
+            "chain.json is not the chain that is planned",
         ),
+        (asked(instruction="add a hat"), OTHER, OTHER),
+        (asked(round=2), OTHER, OTHER),
+        (asked(position=1), OTHER, OTHER),
+        (asked(status="refused"), BEYOND, BEYOND),
     ],
 )
-def test_damage_is_one_sentence_that_names_the_file(kept, damage, says):
-    damage(folder_of(kept))
-    before = sorted(path for path in kept.rglob("*"))
+def test_damage_is_one_sentence_that_names_the_file(run, damage, says, resumed):
+    """Neither who reads a finished chain nor who goes on with an unfinished one touches it."""
+    damage(folder_of(run))
+    before = digest(run)
     with pytest.raises(UserError, match=says) as caught:
-        read_all(kept)
+        read_all(run)
     assert "\n" not in str(caught.value)
-    assert sorted(path for path in kept.rglob("*")) == before
+    assert digest(run) == before
+    if resumed:
+        before = digest(unfinished(run))
+        with pytest.raises(store.Damaged, match=resumed), opened(run) as writer:
+            writer.picture(2)
+        assert digest(folder_of(run)) == before
 
 
-def test_equal_chains_of_two_runs_are_one_and_others_an_error(kept, tmp_path):
+def test_equal_chains_of_two_runs_are_one_and_others_an_error(run, tmp_path):
     stores.keep(tmp_path / "same", stores.chain())
-    (one,) = store_reader.find_finished([kept, tmp_path / "same"]).done.values()
+    (one,) = store_reader.find_finished([run, tmp_path / "same"]).done.values()
     assert one.cost == pytest.approx(0.16), "that of its steps"
     assert one.order == ("jpeg:quality=40", "source-1", "glasses", 1, one.id)
     stores.keep(tmp_path / "other", stores.chain(), salt=7)
     with pytest.raises(UserError, match=r"is in .* and in .* with different content"):
-        store_reader.find_finished([kept, tmp_path / "other"])
-
-
-OTHER = "line 3, is not a step .it is not what the chain asks for"
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        *(
-            ({name: value}, OTHER)
-            for name, value in (("instruction", "add a hat"), ("round", 2), ("position", 1))
-        ),
-        ({"status": "refused"}, "line 4, is not a step .it comes after the chain's end"),
-    ],
-)
-def test_steps_that_the_chain_did_not_ask_for_are_damage(kept, changes, says):
-    folder = folder_of(kept)
-    lines = (folder / "steps.jsonl").read_text().splitlines()
-    lines[2] = canonical({**json.loads(lines[2]), **changes})
-    data = "".join(line + "\n" for line in lines).encode()
-    (folder / "steps.jsonl").write_bytes(data)
-    done = json.loads((folder / "done.json").read_text())
-    (folder / "done.json").write_text(json.dumps({**done, "sha256": hashlib.sha256(data).hexdigest()}))
-    with pytest.raises(UserError, match=says):
-        read_all(kept)
-    (folder / "done.json").unlink()
-    with pytest.raises(UserError, match=says), store.ChainWriter.open(kept, stores.chain()):
-        pass
-
-
-def test_an_unfinished_chain_with_another_description_stops(kept):
-    (folder_of(kept) / "done.json").unlink()
-    with store.ChainWriter.open(kept, stores.chain()):
-        pass
-    replaced("chain.json", '"closes":true', '"closes":false')(folder_of(kept))
-    says = "chain.json is not the chain that is planned"
-    with pytest.raises(UserError, match=says), store.ChainWriter.open(kept, stores.chain()):
-        pass
+        store_reader.find_finished([run, tmp_path / "other"])
