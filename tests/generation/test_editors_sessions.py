@@ -233,53 +233,6 @@ def test_an_editor_that_takes_a_mask_is_given_that_of_the_edit(moved, session):
     assert step.details["masked"]
 
 
-@pytest.fixture
-def conversed(tmp_path, monkeypatch):
-    """The bodies of a chain's requests, and its steps."""
-
-    def conversed(rounds, **options):
-        def vendor(server, request):
-            return gemini.parts(gemini.inline(picture((96, 64)), thoughtSignature="c2lnbg=="))
-
-        steps, requests = chains.asked(tmp_path, monkeypatch, gemini, vendor, rounds=rounds, **options)
-        return [request.json() for request in requests], steps
-
-    return conversed
-
-
-def sent(part):
-    return base64.b64decode(part["inlineData"]["data"])
-
-
-def test_gemini_in_one_session_is_sent_the_whole_conversation(conversed, tmp_path):
-    bodies, steps = conversed(3, session="one")
-    assert [len(body["contents"]) for body in bodies] == [1, 3, 5]
-    assert [turn["role"] for turn in bodies[2]["contents"]] == ["user", "model", "user", "model", "user"]
-    kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/*.png"))]
-    first, one, second, two, third = bodies[2]["contents"]
-    assert sent(first["parts"][0]) == kept[0]
-    assert [sent(turn["parts"][0]) for turn in (one, two)] == kept[1:3]
-    assert kept[1] != kept[2]
-    assert [turn["parts"][0]["thoughtSignature"] for turn in (one, two)] == ["c2lnbg=="] * 2
-    assert [turn["parts"][-1]["text"] for turn in (first, second, third)] == ["Paint the door green."] * 3
-    assert len(second["parts"]) == len(third["parts"]) == 1
-    assert [step.status for step in steps] == ["ok"] * 3
-
-
-def test_gemini_takes_the_resolutions_of_a_schedule_in_turn(conversed):
-    model = "gemini-3-pro-image"
-    bodies, steps = conversed(4, model=model, resolution="1K/2K/4K", temperature=0.4)
-    assert [len(body["contents"]) for body in bodies] == [1] * 4, "each in a session of its own"
-    assert not any("signature" in step.details for step in steps)
-    assert {body["generationConfig"]["temperature"] for body in bodies} == {0.4}
-    assert [body["generationConfig"]["imageConfig"]["imageSize"] for body in bodies] == ["1K", "2K", "4K", "1K"]
-    assert [step.details["resolution"] for step in steps] == ["1K", "2K", "4K", "1K"]
-    assert [step.cost for step in steps] == [0.134, 0.134, 0.24, 0.134]
-    editor = editors.choose(f"gemini:model={model},resolution=1K/2K/4K").editor
-    assert editor.price() == 0.24
-    assert editor.sizes() == editors.choose(f"gemini:model={model}").editor.sizes()
-
-
 class Google:
     """generateContent beside the Files API, with the headers of its resumable uploads."""
 
@@ -320,42 +273,75 @@ def parts_of(body):
     return [part for turn in body["contents"] for part in turn["parts"]]
 
 
-@pytest.fixture
-def long(tmp_path, monkeypatch):
-    """A conversation whose pictures are more than a request may hold from its second step on."""
-
-    def long(rounds, **options):
-        monkeypatch.setattr("convergebench.generation.editors.gemini.MOST_INLINE", 30_000)
-        monkeypatch.setattr("convergebench.generation.vendors.wire.pause", lambda seconds: None)
-        vendor = Google(rounds, **options)
-        steps, _ = chains.asked(tmp_path, monkeypatch, gemini, vendor, rounds=rounds, session="one")
-        return vendor, steps, [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
-
-    return long
-
-
 def shown_in(body, vendor):
     """The pictures of a request, in their order."""
     given = [part for part in parts_of(body) if "text" not in part]
-    return [vendor.files[part["fileData"]["fileUri"]] if "fileData" in part else sent(part) for part in given]
+    return [
+        vendor.files[part["fileData"]["fileUri"]]
+        if "fileData" in part
+        else base64.b64decode(part["inlineData"]["data"])
+        for part in given
+    ]
 
 
-@pytest.mark.parametrize("rounds", [8, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_large_conversation_uploads_each_picture_once(long, rounds):
-    vendor, steps, kept = long(rounds)
+LARGE = 30_000  # bytes in a request, passed from the second step on
+
+
+@pytest.fixture
+def conversed(tmp_path, monkeypatch):
+    """A conversation with Google, in one session unless options are given."""
+
+    def conversed(rounds, most=LARGE, lose_after=None, **options):
+        monkeypatch.setattr("convergebench.generation.editors.gemini.MOST_INLINE", most)
+        monkeypatch.setattr("convergebench.generation.vendors.wire.pause", lambda seconds: None)
+        vendor, options = Google(rounds, lose_after), options or {"session": "one"}
+        steps, _ = chains.asked(tmp_path, monkeypatch, gemini, vendor, rounds=rounds, **options)
+        return vendor, steps, [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
+
+    return conversed
+
+
+@pytest.mark.parametrize(
+    ("rounds", "most"), [(3, MOST_INLINE), (8, LARGE), pytest.param(100, LARGE, marks=pytest.mark.slow)]
+)
+def test_one_session_is_the_whole_conversation_and_uploads_a_picture_once(conversed, rounds, most):
+    vendor, steps, kept = conversed(rounds, most)
     assert [step.status for step in steps] == ["ok"] * rounds
     assert [len(shown_in(body, vendor)) for body in vendor.bodies] == list(range(1, rounds + 1))
     assert shown_in(vendor.bodies[-1], vendor) == kept[:rounds], "the whole conversation, in its order"
+    assert kept[1] != kept[2]
+    turns = vendor.bodies[-1]["contents"]
+    each = [("user", 2), *[("model", 1), ("user", 1)] * (rounds - 1)]
+    assert [(turn["role"], len(turn["parts"])) for turn in turns] == each
+    assert [turn["parts"][-1]["text"] for turn in turns[::2]] == [WORDS] * rounds
+    assert all(turn["parts"][0]["thoughtSignature"] == "c2lnbg==" for turn in turns[1::2])
     assert "uploaded" not in steps[0].details, "small enough to be sent along"
-    assert steps[-1].details["uploaded"] == rounds
-    largest = max(len(json.dumps(body)) for body in vendor.bodies)
-    assert largest < 40_000 < MOST_INLINE
-    answers = [part for part in parts_of(vendor.bodies[-1]) if "fileData" in part][1:]
-    assert all(part["thoughtSignature"] == "c2lnbg==" for part in answers)
-    assert vendor.uploads == len(set(kept[:rounds])), "each different picture once, the last answer not at all"
+    if most == LARGE:
+        assert steps[-1].details["uploaded"] == rounds
+        assert max(len(json.dumps(body)) for body in vendor.bodies) < 40_000 < MOST_INLINE
+        assert vendor.uploads == len(set(kept[:rounds])), (
+            "each different picture once, the last answer not at all"
+        )
+    else:
+        assert (vendor.uploads, "uploaded" in steps[-1].details) == (0, False)
 
 
-def test_files_that_google_has_lost_are_uploaded_again(long):
-    vendor, steps, _ = long(6, lose_after=4)
+def test_files_that_google_has_lost_are_uploaded_again(conversed):
+    vendor, steps, _ = conversed(6, lose_after=4)
     assert [step.status for step in steps] == ["ok"] * 6
     assert vendor.uploads == 5 + 6, "the first five twice"
+
+
+def test_gemini_takes_the_resolutions_of_a_schedule_in_turn(conversed):
+    model = "gemini-3-pro-image"
+    vendor, steps, _ = conversed(4, model=model, resolution="1K/2K/4K", temperature=0.4)
+    assert [len(body["contents"]) for body in vendor.bodies] == [1] * 4, "each in a session of its own"
+    assert not any("signature" in step.details for step in steps)
+    configs = [body["generationConfig"] for body in vendor.bodies]
+    assert {config["temperature"] for config in configs} == {0.4}
+    assert [config["imageConfig"]["imageSize"] for config in configs] == ["1K", "2K", "4K", "1K"]
+    assert [step.details["resolution"] for step in steps] == ["1K", "2K", "4K", "1K"]
+    assert [step.cost for step in steps] == [0.134, 0.134, 0.24, 0.134]
+    editor = editors.choose(f"gemini:model={model},resolution=1K/2K/4K").editor
+    assert editor.price() == 0.24
+    assert editor.sizes() == editors.choose(f"gemini:model={model}").editor.sizes()
