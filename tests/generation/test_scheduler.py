@@ -23,16 +23,22 @@ from PIL import Image, ImageOps
 
 
 def test_a_run_fills_every_chain_and_again_asks_nothing(tmp_path):
-    made = planned(Counting(tmp_path / "asked"))
+    editor = Counting(tmp_path / "asked")
+    made = planned(editor)
     outcome = generate(made, tmp_path / "run")
     assert outcome.ends == {"complete": 8}
-    before, asked = digest(tmp_path / "run"), made.choices[0].editor.seeds()
+    before, asked = digest(tmp_path / "run"), editor.seeds()
     assert len(asked) == sum(chain.calls for chain in made.chains) == len(set(asked))
     with locked(tmp_path / "run" / "chains" / made.chains[0].id):  # it waits for no one, for all is done
         again = generate(made, tmp_path / "run")
     assert (again.already, again.ends) == (8, {})
-    assert made.choices[0].editor.seeds() == asked
+    assert editor.seeds() == asked
     assert digest(tmp_path / "run") == before
+    files = [path for path in (tmp_path / "run" / "chains").rglob("*") if path.is_file()]
+    written = {path: path.stat().st_mtime_ns for path in files}
+    larger = generate(planned(editor, runs=3), tmp_path / "run")
+    assert (larger.already, larger.ends) == (8, {"complete": 4})
+    assert {path: path.stat().st_mtime_ns for path in files} == written, "a larger plan touches no done chain"
 
 
 def test_a_killed_run_repeats_no_step_and_ends_identical(tmp_path):
@@ -42,16 +48,6 @@ def test_a_killed_run_repeats_no_step_and_ends_identical(tmp_path):
     assert facts["repeated"] == []
     assert facts["stores"] == [facts["store"]] * len(facts["stores"])
     assert facts["datasets"] == [facts["dataset"]] * len(facts["datasets"])
-
-
-def test_a_larger_plan_extends_a_run_and_touches_no_done_chain(tmp_path):
-    editor = Counting(tmp_path / "asked")
-    generate(planned(editor, runs=1), tmp_path / "run")
-    files = [path for path in (tmp_path / "run" / "chains").rglob("*") if path.is_file()]
-    before = {path: path.stat().st_mtime_ns for path in files}
-    outcome = generate(planned(editor, runs=3), tmp_path / "run")
-    assert (outcome.already, outcome.ends) == (4, {"complete": 8})
-    assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
 def raising(error):
@@ -219,6 +215,11 @@ def test_a_refused_chain_is_asked_again_only_when_told_so(tmp_path):
     editor = Paid(tmp_path / "asked", behave=behave)
     made = planned(editor, 2, 1)
     assert generate(made, tmp_path / "run").ends == {"refused": 4}
+    for path in (tmp_path / "run").glob("chains/*/done.json"):
+        path.unlink()
+    asked = editor.seeds()
+    assert generate(made, tmp_path / "run").ends == {"refused": 4}, "what died before its end is ended"
+    assert editor.seeds() == asked
     moods["refuse"] = False
     again = generate(made, tmp_path / "run")
     assert (again.already, again.ends) == (4, {})
@@ -258,7 +259,7 @@ def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
         assert (row["failed"], row["cause"], row["rounds_kept"]) == headline
 
 
-def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):
+def test_a_limit_on_money_needs_a_price_and_holds_over_a_run_given_again(tmp_path):
     editor = Paid(tmp_path / "asked")
     made = planned(editor, 10, 2)
     for _ in range(2):
@@ -267,13 +268,9 @@ def test_a_limit_on_money_holds_over_a_run_that_is_given_again(tmp_path):
     generate(made, tmp_path / "run", max_cost=1.00)
     assert len(editor.seeds()) == len(set(editor.seeds())) == 25
     assert sum(step.cost or 0 for step in steps(tmp_path / "run")) == pytest.approx(1.00)
-
-
-def test_a_limit_on_money_needs_a_price(tmp_path):
-    editor = Paid(tmp_path / "asked", dollars=None)
     with pytest.raises(UserError, match="--max-cost needs the price of a call"):
-        generate(planned(editor, 2, 1), tmp_path / "run", max_cost=1)
-    assert editor.seeds() == []
+        generate(planned(dataclasses.replace(editor, dollars=None), 10, 3), tmp_path / "run", max_cost=2)
+    assert len(editor.seeds()) == 25
 
 
 def wrong_key(seed):
@@ -293,17 +290,6 @@ def test_a_vendor_that_always_fails_is_asked_a_few_times(tmp_path, behave, most,
     assert re.search(says, outcome.stopped)
     assert len(editor.seeds()) <= most
     assert {step.status for step in steps(tmp_path / "run")} == statuses
-
-
-def test_a_chain_that_died_before_its_end_is_ended_later(tmp_path):
-    editor = Paid(tmp_path / "asked", behave=lambda seed: Answer(status="refused", reason="no"))
-    made = planned(editor, 2, 1)
-    generate(made, tmp_path / "run")
-    for path in (tmp_path / "run").glob("chains/*/done.json"):
-        path.unlink()
-    asked = editor.seeds()
-    assert generate(made, tmp_path / "run").ends == {"refused": 4}
-    assert editor.seeds() == asked
 
 
 def test_concurrency_is_that_of_the_editor_or_as_given(tmp_path, monkeypatch):
