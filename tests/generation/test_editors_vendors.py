@@ -1,4 +1,7 @@
-"""What holds for every vendor: real clients against loopback servers, through the real loop, into the real store."""
+"""Real clients against loopback servers, through the real loop, into the real store: what holds for every vendor.
+
+And what the Hub's router does with its providers, and the vendors that are descriptions.
+"""
 
 import base64
 import importlib
@@ -10,8 +13,8 @@ from convergebench.generation import editors
 from convergebench.generation.calls import Caller, Unusable
 from convergebench.generation.vendors import models
 from house_copy import HouseCopy
-from vendors import chains, goldens
-from vendors.loopback import Reply, picture, serving, told
+from vendors import chains, fal, goldens, hf, openai, rest
+from vendors.loopback import Reply, is_png, picture, serving, told
 
 VENDORS = ("gemini", "openai", "bfl", "seedream", "qwen", "xai", "fal", "replicate", "hf", "rest")
 SENTINEL = "hf_sentinel-key-1234567890"
@@ -113,20 +116,168 @@ def test_a_call_has_a_price_and_needs_a_key(ask, vendor, monkeypatch):
         ask(picture())
 
 
-# The models of `rest` are asked in test_editors_hf_rest.py.
-NAMES = [f"{model.vendor} {model.name}" for model in models.all_models() if model.vendor != "rest"]
+DATA = picture((96, 64))
+NAME = "lab/kontext"
+
+
+@pytest.fixture
+def ask_hub(tmp_path, monkeypatch):
+    """One step: through the queue of fal, whose server `has` these attributes, or with a reply by Replicate."""
+
+    def ask_hub(has=(), reply=None, **options):
+        monkeypatch.setenv("HF_TOKEN", SENTINEL)
+        script, order = chains.script(hf, DATA), hf.is_order
+
+        def vendor(server, request):
+            if request.path.startswith("/api/models/") and reply:
+                row = {"providerId": NAME, "status": "live", "task": "image-to-image"}
+                return told({"id": hf.MODEL, "inferenceProviderMapping": {"replicate": row}})
+            return reply(server) if reply and order(request) else script(server, request)
+
+        more = {"provider": "replicate"} if reply else {}
+        with serving(vendor) as server:
+            monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.base)
+            vars(server).update({"kept": DATA, **dict(has)})
+            step = chains.one_step(tmp_path / "run", hf, server.base, **more, **options)
+        return step, [request for request in server.requests if order(request)]
+
+    return ask_hub
+
+
+def test_fal_is_sent_an_order_behind_the_router(ask_hub):
+    step, [order] = ask_hub()
+    assert (step.status, step.details["provider"], step.details["hosted_as"]) == ("ok", "fal-ai", hf.HOSTED)
+    body = order.json()
+    assert order.path == f"/fal-ai/{hf.HOSTED}?_subdomain=queue"
+    assert body.pop("image_url") == body.pop("image_urls")[0]
+    assert isinstance(body.pop("seed"), int)
+    assert body == {"prompt": "Paint the door green."}
+    _, [order] = ask_hub({"hosting": {"adapterWeightsPath": "door.safetensors"}})
+    [lora] = order.json()["loras"]
+    assert (lora["path"].endswith(f"/{hf.MODEL}/resolve/main/door.safetensors"), lora["scale"]) == (True, 1)
+
+
+def predicted(status="succeeded", **more):
+    return lambda server: told({"id": "r2", "status": status, "output": [f"{server.base}/delivery/0"], **more})
+
+
+def test_replicate_is_asked_behind_the_router(ask_hub, tmp_path):
+    step, [order] = ask_hub(reply=predicted(), steps=12)
+    assert (step.status, step.details["provider"], step.details["hosted_as"]) == ("ok", "replicate", NAME)
+    assert next(tmp_path.glob("run/chains/*/0001.png")).read_bytes() == DATA
+    assert (order.path, order.headers["prefer"]) == (f"/replicate/v1/models/{NAME}/predictions", "wait")
+    given = order.json()["input"]
+    head, _, data = given["input_image"].partition(",")
+    assert (head, is_png(base64.b64decode(data))) == ("data:image/png;base64", True)
+    assert (given["prompt"], given["num_inference_steps"]) == ("Paint the door green.", 12)
+    assert "guidance_scale" not in given  # what was not asked for is not sent
+
+
+@pytest.mark.parametrize(
+    ("has", "reply", "status", "words"),
+    [
+        ({}, predicted("processing", output=None), "failed", "the prediction processing"),
+        ({}, predicted("failed", error="The input was flagged as sensitive."), "refused", "flagged as sensitive"),
+        ({"ends": "IN_PROGRESS"}, None, "failed", "before the time limit"),
+        ({"ends": "FAILED"}, None, "failed", "FAILED"),
+        ({"result": {"images": []}}, None, "no_image", ""),
+        ({"result": {"detail": "flagged"}}, None, "no_image", ""),
+        ({"result": {"images": [{"url": None}]}}, None, "no_image", ""),
+        ({"result": fal.detail("image_moderated")}, None, "refused", "image_moderated: as it says"),
+    ],
+)
+def test_a_fault_behind_the_router_is_a_typed_step(ask_hub, has, reply, status, words):
+    step, _ = ask_hub(has, reply, timeout=0.6 if "IN_PROGRESS" in has.values() else 5)
+    assert (step.status, words in (step.reason or "")) == (status, True)
+
+
+def test_a_model_that_is_not_hosted_stops_the_run(ask_hub):
+    with pytest.raises(Unusable, match="not supported by replicate; providers that edit with it: fal-ai"):
+        ask_hub(provider="replicate")
+
+
+class Described:
+    """Answers as the vendors that are descriptions do; `ends` takes the place of a finished order."""
+
+    def __init__(self, data, ends=None):
+        self.polls, self.ends, self.data = 0, ends, data
+
+    def __call__(self, server, request):
+        shown = base64.b64encode(self.data).decode()
+        if request.path.startswith("/delivery/"):
+            return openai.delivery(server, request)
+        if request.path.startswith("/mai/") or "images/edits" in request.path:
+            return told(self.ends or {"created": 1, "data": [{"b64_json": shown}]})
+        if request.path == "/v1/image/edit":
+            return told(self.ends or {"image": shown, "request_id": "rsid-1", "credits_used": 30, "version": "v"})
+        server.kept = self.data
+        if request.method == "POST":
+            return told({"id": "order/1", "state": "queued", "status": "PENDING"})
+        self.polls += 1
+        assert request.path in ("/v1/generations/order%2F1", "/v1/tasks/order%2F1")
+        if self.polls % 2:
+            return told({"id": "order/1", "state": "processing", "status": "RUNNING"})
+        place = f"{server.base}/delivery/0"
+        is_luma = "generations" in request.path
+        output = [{"type": "image", "url": place}] if is_luma else [place]
+        done = {"state": "completed"} if is_luma else {"status": "SUCCEEDED", "cost": {"credits": 5}}
+        return told({"id": "order/1", **(self.ends or done | {"output": output})})
+
+
+@pytest.fixture
+def described(tmp_path, monkeypatch):
+    """One step of a model that is a description, and its requests."""
+
+    def described(model, vendor, size=chains.SIZE):
+        monkeypatch.setattr(rest, "KEY", models.find("rest", model).facts["key"])
+        [step], requests = chains.asked(tmp_path, monkeypatch, rest, vendor, size, model=model)
+        return step, requests
+
+    return described
+
+
+NAMES = [f"{model.vendor} {model.name}" for model in models.all_models()]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_models_request_is_its_golden(tmp_path, monkeypatch, name):
+def test_a_models_request_is_its_golden(tmp_path, monkeypatch, described, name):
     vendor, _, model = name.partition(" ")
     module, golden = importlib.import_module(f"vendors.{vendor}"), goldens.goldens()[name]
-    size, script = tuple(golden["size"]), chains.script(module, picture(golden["size"]))
-    more = {"model": model, **golden["options"]}
-    [step, *_], requests = chains.asked(tmp_path, monkeypatch, module, script, size, **more)
+    size = tuple(golden.get("size", (64, 64) if "gen4" in model else chains.SIZE))
+    data = picture(size)
+    if module is rest:
+        step, requests = described(model, Described(data), size)
+    else:
+        script, more = chains.script(module, data), {"model": model, **golden["options"]}
+        [step, *_], requests = chains.asked(tmp_path, monkeypatch, module, script, size, **more)
     [order] = filter(module.is_order, requests)
     goldens.check(name, order, step.seed)
-    assert step.status == "ok"
+    assert (step.status, step.type) == ("ok", "png")
+    assert next(tmp_path.glob("chains/*/0001.png")).read_bytes() == data
+    assert model != "gen4_image" or step.details["credits"] == {"credits": 5}
+
+
+@pytest.mark.parametrize(
+    ("model", "ends", "status"),
+    [
+        ("uni-1", {"state": "failed", "failure_code": "content_moderated", "failure_reason": "no"}, "refused"),
+        ("uni-1", {"state": "failed", "failure_code": "generation_failed"}, "failed"),
+        ("gen4_image", {"status": "FAILED", "failure": "no", "failureCode": "SAFETY.INPUT.TEXT"}, "refused"),
+        ("gen4_image", {"status": "CANCELLED", "cost": {"credits": 0}}, "failed"),
+        ("reve-edit", {"image": "", "content_violation": True, "request_id": "r"}, "refused"),
+        ("muse-image-1.0", {"created": 1, "data": []}, "no_image"),
+    ],
+)
+def test_what_is_no_picture_is_a_typed_step(described, model, ends, status):
+    step, _ = described(model, Described(picture(), ends))
+    assert step.status == status, step.reason
+    assert step.file is None
+
+
+def test_a_vendor_without_an_address_of_its_own_asks_for_one():
+    assert "base_url" in editors.choose("rest:model=MAI-Image-2.6").editor.ready()
+    mine = editors.choose("rest:model=MAI-Image-2.6,base_url=https://mine.example").editor
+    assert mine.ready() == "set AZURE_AI_API_KEY"
 
 
 NEWCOMER = '''

@@ -111,17 +111,6 @@ def test_keys_are_taken_out_of_anything_and_read_whole(monkeypatch):
         keys.read_key("SOME_API_KEY")
 
 
-def test_prices_can_be_overridden_line_by_line(monkeypatch, tmp_path):
-    (tmp_path / "ours.toml").write_text('[bfl]\nflux-2-pro = 0.03\n[hf]\n"a/b" = 0.01\n')
-    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "ours.toml"))
-    assert editors.choose("bfl").editor.price() == 0.03
-    assert editors.choose("bfl:model=flux-kontext-max").editor.price() == 0.08
-    assert editors.choose("hf:model=a/b").editor.price() == 0.01
-    monkeypatch.setenv("CONVERGEBENCH_PRICES", str(tmp_path / "none.toml"))
-    with pytest.raises(UserError, match="must name a TOML file"):
-        editors.choose("bfl").editor.price()
-
-
 def test_an_error_is_scrubbed_before_it_is_cut(monkeypatch):
     key = "sentinel-" + "0123456789" * 3
     monkeypatch.setenv("SOME_API_KEY", key)
