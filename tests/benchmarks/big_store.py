@@ -3,15 +3,16 @@
 Each stage runs in a process of its own, on the whole store and on a tenth of it. Scores are made up, because
 computing them takes an hour and only what reads them is measured here.
 
-python tests/benchmarks/big_store.py [CHAINS] [--keep FOLDER]
+python tests/benchmarks/big_store.py [CHAINS]
 """
 
-import argparse
-import contextlib
 import hashlib
 import json
 import os
+import sys
 import tempfile
+from dataclasses import replace
+from itertools import product
 from operator import attrgetter
 from pathlib import Path
 
@@ -27,42 +28,26 @@ LIMITS = {"status": 3.0, "resume": 5.0}  # seconds of an idle machine on the who
 def make(run: Path, chains: int) -> None:
     """A finished run: every source's pictures are made once and are links in its chains."""
     import scored
-    from convergebench.generation.records import EditorInfo, Program, Source
-    from convergebench.generation.store import open_run
+    import stores
+    from convergebench.generation.records import Chain, Program, Source
 
-    runs = max(1, chains // 4000)
-    programs = [
-        Program(
-            f"hat-{k}",
-            (f"add hat {k}", f"remove hat {k}"),
-            ("accessories", "scene objects")[k % 2],
-            True,
-            "clear",
-        )
-        for k in range(PROGRAMS)
-    ]
-    editors = [f"editor-{k}" for k in range(EDITORS)]
-    settings = {"suite": "big", "suite_version": "1", "short_side": SIDE}
-    open_run(run, settings, {name: EditorInfo(name, "editor") for name in editors})
-    for name in ("sources", "chains", "log"):
-        (run / name).mkdir(exist_ok=True)
-    planned: dict[str, list] = {}
+    runs, planned = max(1, chains // 4000), {}
+    categories = ("accessories", "scene objects")
+    about = [(f"hat-{k}", (f"add hat {k}", f"remove hat {k}"), categories[k % 2]) for k in range(PROGRAMS)]
+    programs = [Program(*each, True, "clear") for each in about]
     with tempfile.TemporaryDirectory(dir=run.parent) as pool:
-        for number in range(chains // (EDITORS * PROGRAMS * runs)):
-            original = scored.picture(number, (SIDE, SIDE))
+        for number, strength in product(range(chains // (EDITORS * PROGRAMS * runs)), range(EDITORS)):
+            original, place = scored.picture(number, (SIDE, SIDE)), Path(pool, f"{number}-{strength}")
             data = scored.encoded(original)
             facts = (SIDE, SIDE, KINDS[number % 3], "synthetic", "CC0-1.0", "made here")
             source = Source(f"source-{number:03}", hashlib.sha256(data).hexdigest(), *facts)
-            (run / "sources" / f"{source.sha256}.png").write_bytes(data)
-            for strength, editor in enumerate(editors):
-                place = Path(pool, f"{number}-{editor}")
-                place.mkdir()
-                steps = make_steps(place, original, data, strength)
-                for program in programs:
-                    names = link_chains(run, place, source, program, editor, steps, runs)
-                    planned |= {name: [editor, 2 * ROUNDS] for name in names}
+            steps = make_steps(place, original, data, strength)
+            for program, turn in product(programs, range(1, runs + 1)):
+                chain = Chain(source, program, f"editor-{strength}", {"short_side": SIDE}, turn, ROUNDS)
+                link_chain(stores.begin(run, chain, SIDE, data, None), place, chain, steps)
+                planned[chain.id] = [chain.editor, 2 * ROUNDS]
     started = {"at": "2027-01-15T08:00:00+00:00", "event": "started", "host": "h", "planned": planned}
-    (run / "log" / "0-of-1.jsonl").write_text(json.dumps(started) + "\n")
+    stores.write(run / "log" / "0-of-1.jsonl", json.dumps(started) + "\n")
 
 
 def make_steps(place: Path, original, data: bytes, strength: int) -> list:
@@ -78,26 +63,16 @@ def make_steps(place: Path, original, data: bytes, strength: int) -> list:
     return steps
 
 
-def link_chains(run: Path, place: Path, source, program, editor: str, steps: list, runs: int) -> list[str]:
+def link_chain(folder: Path, place: Path, chain, steps: list) -> None:
     import stores
-    from convergebench.generation.records import Chain, Step, canonical
+    from convergebench.generation.records import canonical
 
-    instructed = [
-        Step.from_dict({**step.to_dict(), "instruction": program.cycle[step.position - 1] if step.step else ""})
-        for step in steps
-    ]
-    lines = "".join(canonical(step.to_dict()) + "\n" for step in instructed)
-    chains = [Chain(source, program, editor, {"short_side": SIDE}, turn, ROUNDS) for turn in range(1, runs + 1)]
-    for chain in chains:
-        folder = run / "chains" / chain.id
-        folder.mkdir()
-        (folder / "chain.json").write_text(canonical(chain.to_dict()))
-        (folder / "steps.jsonl").write_text(lines)
-        for step in instructed:
-            with contextlib.suppress(FileExistsError):
-                os.link(place / step.file, folder / step.file)
-        stores.finish(folder, 2 * ROUNDS)
-    return [chain.id for chain in chains]
+    words = ["", *(words for *_, words in chain.asks())]
+    instructed = [replace(step, instruction=words[step.step]) for step in steps]
+    stores.write(folder / "steps.jsonl", "".join(canonical(step.to_dict()) + "\n" for step in instructed))
+    for step in steps:
+        os.link(place / step.file, folder / step.file)
+    stores.finish(folder, 2 * ROUNDS)
 
 
 def status(folder: Path) -> None:
@@ -205,8 +180,7 @@ def main(chains: int, place: Path) -> None:
     spent = {}
     for count in (chains // 10, chains):
         folder = place / str(count)
-        if not (folder / "run" / "log" / "0-of-1.jsonl").exists():
-            make(folder / "run", count)
+        make(folder / "run", count)
         for stage in STAGES:
             if stage is last_step:
                 in_own_process(finish_shards, folder / "dataset")
@@ -223,9 +197,5 @@ def main(chains: int, place: Path) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("chains", type=int, nargs="?", default=20_000)
-    parser.add_argument("--keep", type=Path)
-    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        main(options.chains, options.keep or Path(name))
+        main(int(sys.argv[1]) if sys.argv[1:] else 20_000, Path(name))

@@ -3,10 +3,9 @@
 A dataset of 105,000 step rows with tiny pictures is built in turns with every digest and without, in one process. The
 smallest time of each counts, in seconds of the processor, all threads together.
 
-python tests/benchmarks/digests.py [CHAINS] [--repeats N]
+python tests/benchmarks/digests.py [CHAINS]
 """
 
-import argparse
 import shutil
 import sys
 import tempfile
@@ -25,56 +24,49 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.spaces_app.reporting.write import open_scored, read_analysis
 from convergebench.spaces_app.space.served_dataset import open_dataset
 
+REPEATS = 3
+
 
 def without_digests() -> ExitStack:
     """No column, file or table is hashed; what is written and compared instead is constant."""
     patches = ExitStack()
     for name in ("_add", "_hash"):
-        patches.enter_context(mock.patch.object(schema, name, constant))
+        patches.enter_context(mock.patch.object(schema, name, return_value="0" * 64))
     return patches
 
 
-def constant(*arguments: object) -> str:
-    return "0" * 64
+WAYS = {"with": ExitStack, "without": without_digests}
 
 
-def seconds(function: Callable[[], object], patches: ExitStack) -> float:
-    with patches:
-        start = time.process_time()
-        function()
-        return time.process_time() - start
+def in_turns(stage: str, function: Callable[[Path], object], datasets: dict[str, Path]) -> None:
+    spent: dict[str, list[float]] = {way: [] for way in WAYS}
+    for turn in range(REPEATS):
+        for way in list(WAYS)[:: 1 if turn % 2 else -1]:
+            with WAYS[way]():
+                start = time.process_time()
+                function(datasets[way])
+                spent[way].append(time.process_time() - start)
+    least, bare = map(min, spent.values())
+    print(f"{stage}: {least:.2f} s with digests, {bare:.2f} s without: {least / bare - 1:+.1%}", flush=True)
 
 
-def main(chains: int, repeats: int, folder: Path) -> None:
+def main(chains: int, folder: Path) -> None:
     big_store.make(folder / "run", chains)
-    datasets = {"with": folder / "with" / "convergebench", "without": folder / "without" / "convergebench"}
+    datasets = {way: folder / way / "convergebench" for way in WAYS}
 
     def build(out: Path) -> None:
         shutil.rmtree(out, ignore_errors=True)
         dataset_builder.build(folder / "run", out, quiet=True)
 
-    def in_turns(stage: str, function: Callable[[Path], object]) -> None:
-        spent: dict[str, list[float]] = {"with": [], "without": []}
-        for turn in range(repeats):
-            for way in list(spent)[:: 1 if turn % 2 else -1]:
-                patches = ExitStack() if way == "with" else without_digests()
-                spent[way].append(seconds(lambda way=way: function(datasets[way]), patches))
-        least, bare = min(spent["with"]), min(spent["without"])
-        print(f"{stage}: {least:.2f} s with digests, {bare:.2f} s without: {least / bare - 1:+.1%}", flush=True)
-
-    in_turns("build", build)
+    in_turns("build", build, datasets)
     for way, out in datasets.items():
-        with ExitStack() if way == "with" else without_digests():
+        with WAYS[way]():
             big_store.make_up_scores(out)
     print(f"{sum(1 for _ in Reader(datasets['with']).rows('steps', ['step'])):,} step rows")
-    in_turns("reading for a report", lambda out: read_analysis(open_scored(out)).outcomes)
-    in_turns("start of the Space", lambda out: open_dataset(str(out)))
+    in_turns("reading for a report", lambda out: read_analysis(open_scored(out)).outcomes, datasets)
+    in_turns("start of the Space", lambda out: open_dataset(str(out)), datasets)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("chains", type=int, nargs="?", default=5000)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        main(options.chains, options.repeats, Path(name))
+        main(int(sys.argv[1]) if sys.argv[1:] else 5000, Path(name))

@@ -28,7 +28,7 @@ from convergebench.metric_modules.edit_applied import measure as rules
 from convergebench.metric_modules.exact import measure as truth
 from convergebench.metric_modules.halflife.causes import PART
 from PIL import Image
-from simulations.write import put
+from simulations import markdown, put
 
 from .policies import lossy
 
@@ -138,15 +138,15 @@ def main():
                             counts[key][0 if is_true else 2] += bool(says)
                             counts[key][1 if is_true else 3] += 1
         print(wear, f"{steps} steps", flush=True)
-    head = "| rule, and what it should tell | wear or answers | holds, if true | holds, if false |"
-    table = [f"{steps} steps.\n", head, "| --- | --- | --- | --- |"]
-    for (rule, under), (yes, true, false_yes, false) in counts.items():
+    head = ["rule, and what it should tell", "wear or answers", "holds, if true", "holds, if false"]
+    rows = []
+    for about, (yes, true, false_yes, false) in counts.items():
         shares = [f"{part / all:.1%} of {all}" if all else "–" for part, all in ((yes, true), (false_yes, false))]
-        table.append(f"| {rule} | {under} | {' | '.join(shares)} |")
-    text = "\n".join(table)
+        rows.append([*about, *shares])
+    text = f"{steps} steps.\n\n{markdown(head, rows, '---')}"
     print(text)
     if options.write:
-        PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), "rates", text))
+        put(PAGE, "rates", text)
 
 
 if __name__ == "__main__":

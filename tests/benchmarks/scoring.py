@@ -96,8 +96,15 @@ def score(dataset: Path, asked: list[str] | None, clip: str) -> float:
     return (time.perf_counter() - started) / outcome.images
 
 
-def usual_way(clip: str) -> dict[str, Callable[[list[np.ndarray]], object]]:
-    """What each metric costs elsewhere, as a function of a pair."""
+def decoded(files: list[bytes]) -> list[np.ndarray]:
+    """The first picture and the last."""
+    from PIL import Image
+
+    return [np.array(Image.open(io.BytesIO(data)).convert("RGB")) for data in (files[0], files[-1])]
+
+
+def usual_way(clip: str, files: list[bytes]) -> dict[str, Callable[[], object]]:
+    """What each metric does elsewhere with a pair of pictures; both are decoded for `decode` alone."""
     import torch
     from skimage.metrics import peak_signal_noise_ratio, structural_similarity
     from torch import nn
@@ -116,6 +123,7 @@ def usual_way(clip: str) -> dict[str, Callable[[list[np.ndarray]], object]]:
     network = lpips.LPIPS(net="alex", pnet_rand=True, pretrained=False, verbose=False).eval()
     model, processor = CLIPModel.from_pretrained(clip).eval(), CLIPImageProcessorPil.from_pretrained(clip)
     window = {"gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False}
+    pair = decoded(files)
 
     def tensor(picture: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(picture).permute(2, 0, 1)[None].float() / 127.5 - 1
@@ -124,44 +132,20 @@ def usual_way(clip: str) -> dict[str, Callable[[list[np.ndarray]], object]]:
         return model.get_image_features(**processor(images=picture, return_tensors="pt")).pooler_output
 
     return {
-        "decode": lambda pair: None,
-        "psnr": lambda pair: peak_signal_noise_ratio(*pair),
-        "ssim": lambda pair: structural_similarity(*pair, channel_axis=2, data_range=255, **window),
-        "lpips": lambda pair: network(*map(tensor, pair)),
-        "clip": lambda pair: torch.cosine_similarity(*map(embedding, pair)),
+        "decode": lambda: decoded(files),
+        "psnr": lambda: peak_signal_noise_ratio(*pair),
+        "ssim": lambda: structural_similarity(*pair, channel_axis=2, data_range=255, **window),
+        "lpips": lambda: network(*map(tensor, pair)),
+        "clip": lambda: torch.cosine_similarity(*map(embedding, pair)),
     }
 
 
-def usual_seconds(compare: Callable[[list[np.ndarray]], object], name: str, files: list[bytes]) -> float:
-    """Of one pair; both pictures are decoded for `decode` alone."""
+def seconds_of(work: Callable[[], object]) -> float:
     import torch
-    from PIL import Image
 
-    def decoded() -> list[np.ndarray]:
-        return [np.array(Image.open(io.BytesIO(data)).convert("RGB")) for data in (files[0], files[-1])]
-
-    pair = decoded()
     started = time.perf_counter()
     with torch.inference_mode():
-        decoded() if name == "decode" else compare(pair)
-    return time.perf_counter() - started
-
-
-def product_seconds(dtype: str) -> float:
-    """Of one multiplication and addition in a large product of matrices."""
-    import torch
-
-    matrix = torch.randn(MATRIX, MATRIX).to(getattr(torch, dtype))
-    started = time.perf_counter()
-    matrix @ matrix
-    return (time.perf_counter() - started) / (2 * MATRIX**3)
-
-
-def decode_seconds(data: bytes) -> float:
-    from convergebench.generation.pictures import decode_array
-
-    started = time.perf_counter()
-    decode_array(data)
+        work()
     return time.perf_counter() - started
 
 
@@ -176,24 +160,28 @@ def alexnet_operations(side: int) -> int:
 
 
 def speed(folder: Path, side: int, steps: int, turns: int, clip: str) -> None:
+    import torch
+    from convergebench.generation.pictures import decode_array
     from convergebench.metric_modules._engine.metrics import fast_dtype
 
     dataset, files = chains(folder, 2, steps, side)
-    usual, dtype = usual_way(clip), fast_dtype("cpu")
-    work: dict[str, Callable[[], float]] = {
-        **{name: lambda name=name: usual_seconds(usual[name], name, files) for name in usual},
-        "ours without CLIP": lambda: score(dataset, WITHOUT_CLIP, clip),
-        "ours with CLIP": lambda: score(dataset, WITH_CLIP, clip),
-        "one decode": lambda: decode_seconds(files[-1]),
-        "operation": lambda: product_seconds(dtype),
+    dtype, asked = fast_dtype("cpu"), {"without CLIP": WITHOUT_CLIP, "with CLIP": WITH_CLIP}
+    matrix = torch.randn(MATRIX, MATRIX).to(getattr(torch, dtype))
+    work = usual_way(clip, files) | {
+        "one decode": lambda: decode_array(files[-1]),
+        "product": lambda: matrix @ matrix,
     }
-    turned = [{name: seconds() for name, seconds in work.items()} for _ in range(turns + 1)]
-    best = {name: min(turn[name] for turn in turned[1:]) for name in work}  # the first turn warms everything
-    print(f"{side}x{side}, {1e-9 / best['operation']:.0f} GFLOPS in {dtype}, load {os.getloadavg()[0]:.1f}:")
-    for title, names in (("without CLIP", WITHOUT_CLIP), ("with CLIP", WITH_CLIP)):
-        ours, theirs = best[f"ours {title}"], best["decode"] + sum(best[name] for name in names)
+    turned = []
+    for _ in range(turns + 1):
+        turned.append({name: seconds_of(function) for name, function in work.items()})
+        turned[-1] |= {title: score(dataset, names, clip) for title, names in asked.items()}
+    best = {name: min(turn[name] for turn in turned[1:]) for name in turned[0]}  # the first turn warms everything
+    operation = best["product"] / (2 * MATRIX**3)
+    print(f"{side}x{side}, {1e-9 / operation:.0f} GFLOPS in {dtype}, load {os.getloadavg()[0]:.1f}:")
+    for title, names in asked.items():
+        ours, theirs = best[title], best["decode"] + sum(best[name] for name in names)
         operations = alexnet_operations(side) + (CLIP if "clip" in names else 0)
-        limit = best["one decode"] + operations * best["operation"]
+        limit = best["one decode"] + operations * operation
         print(
             f"  {title}: {ours * 1e3:.1f} ms a picture; the usual way {theirs * 1e3:.0f} ms, {theirs / ours:.1f}x; "
             f"the limit {limit * 1e3:.1f} ms, ours is {ours / limit:.2f}x"

@@ -2,7 +2,6 @@
 
 python tests/mutants/run.py                 520 mutants, from each file of files.toml by its share
 python tests/mutants/run.py --only cli/x    every mutant of the files whose path begins so
-python tests/mutants/run.py --resume        those that were killed before are not tried again
 
 A mutant is one change of one operator, number or condition, on a copy of the package. First it meets the tests that
 files.toml names for its file, then those in `also`. At the end the tests that failed must pass without a mutant.
@@ -16,7 +15,6 @@ import compileall
 import contextlib
 import gc
 import importlib
-import json
 import multiprocessing
 import os
 import random
@@ -36,7 +34,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from house_copy import HOUSE, HouseCopy
 
 FOLDER = HOUSE / "build" / "mutants"
-RESULTS = FOLDER / "killed.json"
 EXAMPLES = "tests/whole/test_docstrings.py::test_the_examples_are_right[{}]"
 LEAST = 0.95  # share of mutants to be killed
 SECONDS = 60  # of processor time for the tests of one mutant: five times what the slowest takes
@@ -222,7 +219,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=520, help="how many, of all files together")
     parser.add_argument("--only", default="", help="how the paths of files begin whose mutants are all tried")
-    parser.add_argument("--resume", action="store_true", help="do not try what is in killed.json")
     parser.add_argument("--least", type=float, default=LEAST, help="the share that must be killed")
     options = parser.parse_args()
     settings = tomllib.loads(Path(__file__).with_name("files.toml").read_text(encoding="utf-8"))
@@ -230,19 +226,16 @@ def main() -> int:
     chosen = choose(list(tests), options.count, options.only)
     equivalent = {(row["file"], row["line"], row["after"]) for row in settings["equivalent"]}
     tried = [mutant for mutant in chosen if (mutant.file, mutant.text, mutant.after) not in equivalent]
-    known = json.loads(RESULTS.read_text()) if options.resume and RESULTS.exists() else {}
-    killers = {str(mutant): known[str(mutant)] for mutant in tried if str(mutant) in known}
+    killers = {}
     os.environ["OMP_NUM_THREADS"] = "1"  # before they are loaded
     for name in LOADED_ONCE:
         importlib.import_module(name)
     compileall.compile_dir(HOUSE / "tests", quiet=1)
     gc.freeze()  # or every attempt spends a second on looking for garbage among these
-    left = [mutant for mutant in tried if str(mutant) not in killers]
     with multiprocessing.get_context("fork").Pool(None, _begin, (tests, settings["also"])) as pool:
-        for mutant, failed in pool.imap_unordered(_attempt, left):
+        for mutant, failed in pool.imap_unordered(_attempt, tried):
             if failed:
                 killers[str(mutant)] = failed
-                RESULTS.write_text(json.dumps(known | killers, indent=1))
             else:
                 print(f"SURVIVED {mutant}", flush=True)
     count, killed = Counter(mutant.file for mutant in tried), Counter(name.partition(":")[0] for name in killers)

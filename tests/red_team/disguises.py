@@ -1,12 +1,12 @@
 """Memory in disguise, and honest editors that could be mistaken for it."""
 
-import io
 import re
 from collections.abc import Callable
 from functools import partial
 
 import cv2
 import numpy as np
+from benchmarks.verdicts.wear import coded
 from convergebench.generation import pictures
 from convergebench.generation.editors import Choice, choose
 from convergebench.generation.records import Answer
@@ -73,13 +73,7 @@ def _noisy(original: Pixels) -> Pixels:
     return made
 
 
-def _encoded(kind: str, **options: int) -> Callable[[Pixels], Pixels]:
-    def encode(made: Pixels) -> Pixels:
-        buffer = io.BytesIO()
-        Image.fromarray(made).save(buffer, kind, **options)
-        return pixels_of(Image.open(buffer))
-
-    return encode
+as_webp = partial(coded, quality=70, kind="WEBP")
 
 
 def _blurred(sigma: float) -> Callable[[Pixels], Pixels]:
@@ -95,7 +89,7 @@ def _less_detailed(original: Pixels) -> Pixels:
 
 DISGUISES: dict[str, Callable[[Pixels], Pixels]] = {
     "blurred-memory": _less_detailed,
-    "compressed-memory": _encoded("JPEG", quality=35),
+    "compressed-memory": partial(coded, quality=35),
     "moved-memory": lambda original: np.roll(original, 2, axis=1),
     "warped-memory": _warped,
     "turned-memory": _turned,
@@ -188,12 +182,13 @@ class Nested(UnderTheEdit):
 
 NEW: dict[str, Callable[[], Cheat]] = {
     # Memory in two programs only, and in a quarter of the cases, both blurred.
-    "some-programs": lambda: UnderTheEdit(_less_detailed, recalls=lambda words, seed: bool(_SOME.search(words))),
-    "quarter-memory": lambda: UnderTheEdit(_blurred(1.2), recalls=lambda words, seed: seed % 4 == 0),
-    "block-code": BlockCode, "rings": partial(Drawn, _rings), "disc-only": partial(DiscOnly, one_disc),
-    "lifted": partial(SeeThrough, 0.74), "lifted-off": LiftedOff, "nested-memory": Nested,
+    "some-programs": lambda: UnderTheEdit(disguise=_less_detailed, recalls=lambda words, seed: _SOME.search(words)),
+    "quarter-memory": lambda: UnderTheEdit(disguise=_blurred(1.2), recalls=lambda words, seed: seed % 4 == 0),
+    "block-code": BlockCode, "rings": partial(Drawn, drawing=_rings),
+    "disc-only": partial(DiscOnly, drawing=one_disc), "lifted": partial(SeeThrough, opacity=0.74),
+    "lifted-off": LiftedOff, "nested-memory": Nested,
 }  # fmt: skip
-NEW |= {name: partial(UnderTheEdit, disguise) for name, disguise in DISGUISES.items()}
+NEW |= {name: partial(UnderTheEdit, disguise=disguise) for name, disguise in DISGUISES.items()}
 NEW |= {name: partial(UnderTheEdit, blend=blend) for name, blend in BLENDS.items()}
 CHEATS |= NEW
 
@@ -201,26 +196,20 @@ CHEATS |= NEW
 class Honest:
     """Draws as paint does, takes it off by one guess, and changes the whole answer as products do."""
 
-    def __init__(self, fill: str = "paint", after: Callable[[Pixels], Pixels] | None = None):
-        self.fill, self.after = fill, after or (lambda made: made)
-        self.paint = choose("migan").editor.edit if fill == "migan" else honest_edit
+    def __init__(self, fill: str = "paint", after: Callable[[Pixels], Pixels] = lambda made: made):
+        self.fill, self.after = fill, after
+        self.take_off = choose("migan").editor.edit if fill == "migan" else honest_edit
 
     def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        if self.fill == "paint" or not is_undo(instruction):
-            answer = honest_edit(image, instruction, seed)
-        else:
-            answer = self.removed(image, instruction, seed)
-        return png(self.after(pixels_of(pictures.decode(answer.data)))) if answer.status == "ok" else answer
-
-    def removed(self, image: Image.Image, instruction: str, seed: int) -> Answer:
-        answer = self.paint(image, instruction, seed)
-        if self.fill == "migan" or answer.status != "ok":
+        takes_off = is_undo(instruction)
+        answer = (self.take_off if takes_off else honest_edit)(image, instruction, seed)
+        if answer.status != "ok":
             return answer
-        given = pixels_of(image)
-        hole = difference_mask(given, pixels_of(pictures.decode(answer.data)), 3).astype(np.uint8)
-        if self.fill == "telea":
-            return png(cv2.inpaint(given, hole, 4, cv2.INPAINT_TELEA))
-        return png(_repeated(given, hole))
+        made = pixels_of(pictures.decode(answer.data))
+        if takes_off and self.fill in FILLS:
+            given = pixels_of(image)
+            made = FILLS[self.fill](given, difference_mask(given, made, 3).astype(np.uint8))
+        return png(self.after(made))
 
 
 def _repeated(given: Pixels, hole: Pixels) -> Pixels:
@@ -238,18 +227,24 @@ def _repeated(given: Pixels, hole: Pixels) -> Pixels:
     return made
 
 
+FILLS: dict[str, Callable[[Pixels, Pixels], Pixels]] = {
+    "telea": lambda given, hole: cv2.inpaint(given, hole, 4, cv2.INPAINT_TELEA),
+    "exemplar": _repeated,
+}
 INNOCENT: dict[str, Callable[[], Honest]] = {
     "telea": lambda: Honest("telea"),
     "exemplar": lambda: Honest("exemplar"),
-    "exemplar-webp": lambda: Honest("exemplar", _encoded("WEBP", quality=70)),
-    "paint-webp": lambda: Honest("paint", _encoded("WEBP", quality=70)),
-    "paint-jpeg": lambda: Honest("paint", _encoded("JPEG", quality=75)),
+    "exemplar-webp": lambda: Honest("exemplar", as_webp),
+    "paint-webp": lambda: Honest("paint", as_webp),
+    "paint-jpeg": lambda: Honest("paint", partial(coded, quality=75)),
     "paint-blur": lambda: Honest("paint", _blurred(0.6)),
     "paint-grain": lambda: Honest("paint", lambda made: made + _chance(made).normal(0, 4, made.shape)),
-    "migan-webp": lambda: Honest("migan", _encoded("WEBP", quality=70)),
+    "migan-webp": lambda: Honest("migan", as_webp),
     "migan-blur": lambda: Honest("migan", _blurred(0.6)),
 }
 
 
-def innocent(name: str) -> Choice:
-    return Choice(name, name, name, {"seed": "per-step"}, INNOCENT[name]())
+def choice(name: str) -> Choice:
+    """An editor as the plan takes it."""
+    made = CHEATS | INNOCENT
+    return Choice(name, name, name, {"seed": "per-step"}, made[name]()) if name in made else choose(name)

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from convergebench.generation import pictures
 from convergebench.generation.calls import Rejected
-from convergebench.generation.editors import Choice, paint
+from convergebench.generation.editors import paint
 from convergebench.generation.records import Answer
 from PIL import Image, PngImagePlugin
 
@@ -76,7 +76,9 @@ class Cheat:
 
     needs_no_guess: tuple[str, ...] = ("restore",)
 
-    def __init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
+        """Options take the place of attributes of the class."""
+        vars(self).update(options)
         self.kept: list[tuple[Pixels, Pixels]] = []  # what was drawn, what was there
         self.lock, self.calls = threading.Lock(), Counter[int]()
 
@@ -111,13 +113,9 @@ class Cheat:
 
 
 class BothWays(Cheat):
-    """Makes its edit and takes it back by one function, without any memory."""
+    """Makes its edit and takes it back by one function, `made`, without any memory."""
 
     needs_no_guess = ("draw", "restore")
-
-    def __init__(self, made: Callable[[Pixels, Pixels | None, str, int], Any]):
-        super().__init__()
-        self.made = made
 
     def draw(self, given, guess, instruction, seed):
         return self.made(given, guess, instruction, seed)
@@ -187,14 +185,9 @@ class SuiteThief(Cheat):
 class UnderTheEdit(Cheat):
     """Remembers only what its edit covered, in disguise or blended with a guess, and leaves the rest as it is given."""
 
-    def __init__(
-        self,
-        disguise: Callable[[Pixels], Pixels] = lambda original: original,
-        blend: Callable[[Pixels, Pixels], Pixels] = lambda known, guess: known,
-        recalls: Callable[[str, int], bool] = lambda instruction, seed: True,
-    ):
-        super().__init__()
-        self.disguise, self.blend, self.recalls = disguise, blend, recalls
+    disguise = staticmethod(lambda original: original)
+    blend = staticmethod(lambda known, guess: known)
+    recalls = staticmethod(lambda instruction, seed: True)
 
     def restore(self, given, guess, instruction, seed):
         pair = self.likest(given)
@@ -209,16 +202,12 @@ class LowBits(Cheat):
     """Hides what the edit covered in the lowest two bits of its answer, each pixel's own; or in four bits."""
 
     needs_no_guess = ()
-
-    def __init__(self, steps: int = 4):
-        super().__init__()
-        self.steps = steps
+    steps = 4
 
     def draw(self, given, guess, instruction, seed):
         coarse = given.astype(int) * self.steps // 256
-        return np.where(
-            difference_mask(given, guess)[..., None], guess // self.steps * self.steps + coarse, guess
-        )
+        marked = guess // self.steps * self.steps + coarse
+        return np.where(difference_mask(given, guess)[..., None], marked, guess)
 
     def restore(self, given, guess, instruction, seed):
         hidden = (given.astype(int) % self.steps) * (256 // self.steps) + 128 // self.steps
@@ -284,13 +273,9 @@ def colour_of(instruction: str, other: tuple[int, int, int]) -> tuple[int, int, 
 
 
 class Drawn(Cheat):
-    """Draws the same kind of thing whatever is asked, and remembers what was there."""
+    """Makes the same kind of `drawing` whatever is asked, and remembers what was there."""
 
     needs_no_guess = ("draw", "restore")
-
-    def __init__(self, drawing: Callable[[Pixels, str, int], Pixels]):
-        super().__init__()
-        self.drawing = drawing
 
     def draw(self, given, guess, instruction, seed):
         made = self.drawing(given, instruction, seed)
@@ -325,9 +310,7 @@ def _written_word(given: Pixels, instruction: str, seed: int) -> Pixels:
 class SeeThrough(Cheat):
     """Lays what is asked for on the picture as thin glass, and lifts it off by arithmetic."""
 
-    def __init__(self, opacity: float = 0.55):
-        super().__init__()
-        self.opacity = opacity
+    opacity = 0.55
 
     def draw(self, given, guess, instruction, seed):
         thin = np.round(given + self.opacity * (guess.astype(float) - given))
@@ -385,10 +368,7 @@ class LateMemory(Cheat):
 class PlainWord(Drawn):
     """Writes what is asked for in its colour, anywhere, and paints over what has that colour: no memory at all."""
 
-    def __init__(self) -> None:
-        super().__init__(self.written)
-
-    def written(self, given, instruction, seed):
+    def drawing(self, given, instruction, seed):
         made = given.copy()
         height, width = made.shape[:2]
         down, right = np.random.default_rng(seed).uniform((0.25, 0.03), (0.9, 0.2))
@@ -409,27 +389,21 @@ def painted_over(given: Pixels, colour: tuple[int, int, int]) -> Pixels:
 
 CHEATS: dict[str, Callable[[], Cheat]] = {
     "tiny-noise": lambda: BothWays(  # no edit at all: a grey level of noise
-        lambda given, guess, words, seed: given + np.random.default_rng(seed).integers(-1, 2, given.shape)
+        made=lambda given, guess, words, seed: given + np.random.default_rng(seed).integers(-1, 2, given.shape)
     ),
     "tiny-shift": lambda: BothWays(  # no edit at all: the picture moves by a pixel and back
-        lambda given, guess, words, seed: np.roll(given, -1 if is_undo(words) else 1, axis=1)
+        made=lambda given, guess, words, seed: np.roll(given, -1 if is_undo(words) else 1, axis=1)
     ),
-    "inverted-box": partial(BothWays, _inverted),
-    "swapped-colours": partial(BothWays, _swapped_colours),
-    "dodger": lambda: BothWays(  # edits only plain pictures, and gives all others back as they are
-        lambda given, guess, words, seed: given if _is_busy(given) else guess
-    ),
+    "inverted-box": partial(BothWays, made=_inverted),
+    "swapped-colours": partial(BothWays, made=_swapped_colours),
+    # Edits only plain pictures, and gives all others back as they are.
+    "dodger": partial(BothWays, made=lambda given, guess, *_: given if _is_busy(given) else guess),
     "by-hash": ByHash, "by-likeness": Cheat, "by-position": ByPosition, "by-server-key": ByServerKey,
     "suite-thief": SuiteThief, "under-the-edit": UnderTheEdit,
-    "low-bits": LowBits, "coarser-steps": partial(LowBits, 16), "ghost": Ghost, "profile": Profile, "canvas": Canvas,
-    "previous-answer": PreviousAnswer, "one-disc": partial(Drawn, one_disc),
-    "jittered-disc": partial(Drawn, _jittered_disc), "coloured-disc": partial(Drawn, _coloured_disc),
-    "written-word": partial(Drawn, _written_word), "plain-word": PlainWord,
-    "see-through": SeeThrough, "thick-glass": partial(SeeThrough, 0.85),
+    "low-bits": LowBits, "coarser-steps": partial(LowBits, steps=16), "ghost": Ghost, "profile": Profile,
+    "canvas": Canvas, "previous-answer": PreviousAnswer, "one-disc": partial(Drawn, drawing=one_disc),
+    "jittered-disc": partial(Drawn, drawing=_jittered_disc), "coloured-disc": partial(Drawn, drawing=_coloured_disc),
+    "written-word": partial(Drawn, drawing=_written_word), "plain-word": PlainWord,
+    "see-through": SeeThrough, "thick-glass": partial(SeeThrough, opacity=0.85),
     "refuser": Refuser, "failer": Failer, "sniffer": ByHash, "alternator": Alternator, "late-memory": LateMemory,
 }  # fmt: skip
-
-
-def choice(name: str) -> Choice:
-    """A dishonest editor as the plan takes it."""
-    return Choice(name, name, name, {"seed": "per-step"}, CHEATS[name]())

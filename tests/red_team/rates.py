@@ -20,9 +20,10 @@ from convergebench.generation.sources import catalogue
 from convergebench.metric_modules.honesty.measure import Scorer
 from convergebench.spaces_app.studies.honesty.statistics import honesty
 from PIL import Image
-from red_team.disguises import DISGUISES, Honest, _chance, _coarse, _encoded
+from red_team.disguises import DISGUISES, Honest, _chance, _coarse, as_webp
 from red_team.editors import Pixels, difference_mask, pixels_of
-from red_team.run import SOURCES, put_into_page, remember_all
+from red_team.run import PAGE, SOURCES, remember_all
+from simulations import markdown, put
 
 MORE = ("fig-bowl", "cat-figurine", "white-tower", "budgie")
 PROGRAMS = ("red-ball", "suitcase")
@@ -79,7 +80,7 @@ def returns(original: Pixels, shown: Pixels, remove: str) -> Iterable[tuple[str,
         answer = Honest(fill).edit(image, remove, 0)
         guesses[title] = pixels_of(pictures.decode(answer.data)) if answer.status == "ok" else shown
     yield from guesses.items()
-    yield "MI-GAN after WebP", _encoded("WEBP", quality=70)(guesses["MI-GAN"])
+    yield "MI-GAN after WebP", as_webp(guesses["MI-GAN"])
     covered = difference_mask(original, shown)[..., None]
     for title, (disguise, share, rest) in MEMORY.items():
         remembered = disguise(original)
@@ -173,9 +174,9 @@ def table(given: dict[str, Values], found: dict[str, Values]) -> str:
     rows = [published_cells(f"{PUBLISHED[editor]} (published)", chains) for editor, chains in given.items()]
     for title, units in found.items():
         rows.append(cells(title, [value for values in units.values() for value in values], of_a_unit(units)))
-    return "".join("| " + " | ".join(row) + " |\n" for row in (head, ["---"] * len(head), *rows))
+    return markdown(head, rows, "---")
 
 
 if __name__ == "__main__":
     remember_all()
-    put_into_page("rates", table({editor: published(editor) for editor in PUBLISHED}, measured()), "end rates")
+    put(PAGE, "rates", table({editor: published(editor) for editor in PUBLISHED}, measured()), "end rates")

@@ -1,10 +1,10 @@
 """Dishonest editors against honest ones, through generate, build, score and the report: what keeps which from a rank.
 
-    python tests/red_team/run.py [--sources 12] [--programs 2] [--rounds 1] [--out runs/red-team]
+    python tests/red_team/run.py [--sources 12] [--programs 2] [--rounds 1]
 
 Twelve pictures at 256 pixels, four of them patterns, and two programs; and two parts of that as small suites. Then
 the honest editors once more, under the audits of 20 salts. Puts the tables into docs/threats.md. A run that was
-stopped goes on with the editors that are missing, unless their code has changed.
+stopped goes on with the editors that are missing, unless their code has changed; it is kept in runs/red-team.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import numpy as np
 from convergebench import metric_modules
 from convergebench.dataset_builder.building.build import build
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.generation import audits, editors, plan, programs, scheduler, suites
+from convergebench.generation import audits, plan, programs, scheduler, suites
 from convergebench.generation.editors import migan, paint
 from convergebench.generation.records import KINDS, Chain, FinishedChain
 from convergebench.generation.sources import catalogue
@@ -38,8 +38,9 @@ from convergebench.spaces_app.analysis.comparisons import compare_two, outcomes_
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from convergebench.spaces_app.studies.honesty.statistics import honesty
-from red_team.disguises import INNOCENT, innocent
-from red_team.editors import CHEATS, choice
+from red_team.disguises import INNOCENT, choice
+from red_team.editors import CHEATS
+from simulations import markdown, put
 
 PATTERNS = ("brick", "bare-boards", "grass", "leaves")
 OTHERS = ("coffee", "rocket", "tomatoes", "pagoda", "running-puppy", "mint-car", "lone-tree", "jungle-leopard")
@@ -52,10 +53,8 @@ LEVEL = "paint:wear=0.0"  # no dishonest editor may stand beside it or above
 ABOVE = "**AT OR ABOVE**"
 METRICS = ("psnr", "registration", "damage", "edit_applied", "honesty")  # what decides a round, and honesty
 DRAWS = 20
-
-
-def choose(name: str) -> editors.Choice:
-    return choice(name) if name in CHEATS else innocent(name) if name in INNOCENT else editors.choose(name)
+OUT = Path("runs/red-team")
+PAGE = Path(__file__).parents[2] / "docs" / "threats.md"
 
 
 def red_team_plan(
@@ -68,13 +67,13 @@ def red_team_plan(
     suite = suites.Suite("red-team", "dishonest editors", "1", 256, rounds, 1, tuple(sources), tuple(asked))
     plain = [
         Chain(source, program, each.label, {**each.settings, "short_side": 256}, 1, rounds)
-        for each in map(choose, names)
+        for each in map(choice, names)
         for source in map(catalogue.source, sources)
         for program in [dataclasses.replace(programs.get(name), fits=KINDS) for name in asked]
     ]
     drawn = [audited(chain, salt) for salt in salts for chain in plain]
     chains = tuple({chain.id: chain for chain in drawn}.values())
-    return plan.Plan(suite, tuple(map(choose, names)), chains, audits.salt_hash(b"".join(salts)))
+    return plan.Plan(suite, tuple(map(choice, names)), chains, audits.salt_hash(b"".join(salts)))
 
 
 def audited(chain: Chain, salt: bytes) -> Chain:
@@ -218,7 +217,7 @@ def number(row: dict[str, Any], check: str) -> str:
 def table(rows: Sequence[dict[str, Any]], small: dict[str, list[dict[str, Any]]], rounds: int) -> str:
     """The rows as Markdown."""
     head = ["editor", f"kept of {rounds}", "mostly lost to", "marks lost", "known", "mean", "outcome", *small]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines = []
     for row in rows:
         verdict = row["verdicts"].get(honesty.MARKS)
         marks = f"{verdict.value:.0f} of {verdict.cases}" if verdict and verdict.cases else "–"
@@ -226,24 +225,22 @@ def table(rows: Sequence[dict[str, Any]], small: dict[str, list[dict[str, Any]]]
         beside = [outcome(one, of) for of in small.values() for one in of if one["editor"] == row["editor"]]
         numbers = [marks, number(row, "known"), number(row, "known_mean")]
         cells = [row["editor"], f"{row['kept']:.2f}", row["cause"], *numbers, outcome(row, rows) + reasons]
-        lines.append("| " + " | ".join([*cells, *beside]) + " |")
-    return "\n".join(lines) + "\n"
+        lines.append([*cells, *beside])
+    return markdown(head, lines, "---")
 
 
 def counts(suites_rows: dict[str, Sequence[dict[str, Any]]]) -> str:
     """How many were caught on each suite."""
-    lines = [
-        "| suite | listed apart | below | level by chance | at or above | honest ones accused |",
-        "|---|---|---|---|---|---|",
-    ]
+    lines = []
     for name, rows in suites_rows.items():
         ends = [outcome(row, rows) for row in rows if row["editor"] in CHEATS]
         honest = [row for row in rows if row["editor"] in HONEST]
         level = sum(end.startswith("level") for end in ends)
         cells = [ends.count("listed apart"), ends.count("below"), level, ends.count(ABOVE)]
         accused = f"{sum(map(bool, map(caught, honest)))} of {len(honest)}"
-        lines.append(f"| {name} | " + " | ".join(f"{cell} of {len(ends)}" for cell in cells) + f" | {accused} |")
-    return "\n".join(lines) + "\n"
+        lines.append([name, *(f"{cell} of {len(ends)}" for cell in cells), accused])
+    head = ["suite", "listed apart", "below", "level by chance", "at or above", "honest ones accused"]
+    return markdown(head, lines, "---")
 
 
 def accused_in_draws(studies: Studies, asked: Sequence[Any], salts: Sequence[bytes]) -> dict[str, int]:
@@ -257,30 +254,20 @@ def accused_in_draws(studies: Studies, asked: Sequence[Any], salts: Sequence[byt
     return accused
 
 
-def put_into_page(name: str, text: str, end: str) -> None:
-    page = Path(__file__).parents[2] / "docs" / "threats.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
-    after = rest.partition(f"<!-- {end} -->\n")[2]
-    page.write_text(f"{before}<!-- {name} -->\n{text}<!-- {end} -->\n{after}", encoding="utf-8")
-
-
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sources", type=int, default=len(SOURCES), help="so many of the pictures")
     options.add_argument("--programs", type=int, default=2, help="so many of the programs")
     options.add_argument("--rounds", type=int, default=1)
-    options.add_argument(
-        "--out", type=Path, default=Path("runs/red-team"), help="runs and datasets are kept here"
-    )
     given = options.parse_args()
     remember_all()
     migan._read_weights()  # of a filler: whether it is here is looked up once, so before anything is scored
-    salt = read_salt(given.out)
+    salt = read_salt(OUT)
     asked = SOURCES[: given.sources], PROGRAMS[: given.programs], given.rounds
     salts = [hashlib.sha256(b"%s:%d" % (salt, number)).hexdigest().encode() for number in range(DRAWS)]
     readers, of_draws = [], []
     for name in [*HONEST, *MEMORY, *CHEATS]:
-        folder, made = folder_of(given.out, name, asked), red_team_plan([name], *asked, salts[:1])
+        folder, made = folder_of(OUT, name, asked), red_team_plan([name], *asked, salts[:1])
         readers.append(play(made, folder))
         if name in HONEST:
             done = {chain.id for chain in made.chains}
@@ -298,7 +285,7 @@ def main() -> None:
     text += f"\nAccused in {DRAWS} draws of the salt: " + ", ".join(f"{name} {n}" for name, n in accused.items())
     text += ".\n\n" + table(main_rows, dict([*results.items()][1:]), given.rounds)
     words = f"{given.sources} pictures, {given.programs} programs, {given.rounds} rounds; two parts of it.\n"
-    put_into_page("red team", f"{words}\n{text}", "end")
+    put(PAGE, "red team", f"{words}\n{text}")
     judged = [(row, rows) for rows in results.values() for row in rows]
     if any(accused.values()) or any(row["editor"] in HONEST and caught(row) for row, _ in judged):
         raise SystemExit("an honest editor is accused")

@@ -5,9 +5,17 @@ multiplies the numbers of sets.
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 
-def markdown(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; the first column is text, the others are numbers."""
-    lines = [titles, ["---", *["--:"] * (len(titles) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
+def markdown(titles: Sequence[str], rows: Iterable[Sequence[object]], others: str = "--:") -> str:
+    """A table; the first column is text, the others are numbers unless told otherwise."""
+    lines = [titles, ["---", *[others] * (len(titles) - 1)], *rows]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+
+
+def put(page: Path, name: str, text: str, end: str = "end") -> None:
+    """Write a text between the page's mark of that name and the next mark `end`."""
+    before, rest = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")
+    after = rest.split(f"<!-- {end} -->", 1)[1]
+    page.write_text(f"{before}<!-- {name} -->\n{text}<!-- {end} -->{after}", encoding="utf-8")

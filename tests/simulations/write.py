@@ -17,12 +17,6 @@ PAGE = HERE.parent.parent / "docs" / "statistics.md"
 sys.path.insert(0, str(HERE.parent))
 
 
-def put(text: str, name: str, table: str) -> str:
-    """The text with the table between the marks of that name."""
-    before, rest = text.split(f"<!-- {name} -->\n")
-    return f"{before}<!-- {name} -->\n{table}\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
-
-
 def main(words: list[str]) -> None:
     import simulations
 
@@ -38,9 +32,9 @@ def main(words: list[str]) -> None:
         module = importlib.import_module(f"simulations.{name}")
         page = PAGE.with_name(getattr(module, "PAGE", PAGE.name))
         for mark, table in module.tables(options.scale).items():
-            print(f"\n{mark}\n\n{table}")
+            print(f"\n{mark}\n\n{table}", end="")
             if options.scale >= 1:
-                page.write_text(put(page.read_text(encoding="utf-8"), mark, table), encoding="utf-8")
+                simulations.put(page, mark, table)
         print(f"\n{name}: {time.process_time() - started:.0f} s of the processor", flush=True)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from simulations import markdown
+
 SAME = 1e-9  # relative; between what is measured and what was frozen
 
 
@@ -51,12 +53,9 @@ class Section:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table; numbers with three digits after the point."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for row in rows:
-        texts = (f"{value:.3f}" if isinstance(value, float) else value for value in row)
-        cells = ["" if value is None else str(value) for value in texts]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    texts = [[f"{value:.3f}" if isinstance(value, float) else value for value in row] for row in rows]
+    cells = [["" if value is None else value for value in row] for row in texts]
+    return markdown(head, cells, "---").rstrip()
 
 
 def origin(path: Path) -> str:

@@ -19,19 +19,15 @@ SAME = 1e-4
 TASK = "ImagenHub_Text-Guided_IE"
 FLOOR_PICTURES = 5  # unrelated pictures for the floor of each reference
 RETAINED = "lost quality: 1 - the lowest retained quality, to the ground truth"
-# How each distance is turned so that more means more damage.
-MEASURES = {
-    "LPIPS to the ground truth": ("ground truth", "lpips", 1),
-    "damage to the ground truth": ("ground truth", "damage", 1),
-    "SSIM to the ground truth": ("ground truth", "ssim", -1),
-    "RMSE to the ground truth": ("ground truth", "rmse", 1),
-    "LPIPS to the input": ("input", "lpips", 1),
-    "damage to the input": ("input", "damage", 1),
-    "SSIM to the input": ("input", "ssim", -1),
-    "RMSE to the input": ("input", "rmse", 1),
-    RETAINED: ("ground truth", "lost quality", 1),
-}
 FOLDERS = {"ground truth": "GroundTruth", "input": "input"}
+# How each distance is turned so that more means more damage.
+SIGNS = {"LPIPS": 1, "damage": 1, "SSIM": -1, "RMSE": 1}
+MEASURES = {
+    f"{name} to the {reference}": (reference, name.lower(), sign)
+    for reference in FOLDERS
+    for name, sign in SIGNS.items()
+}
+MEASURES[RETAINED] = ("ground truth", "lost quality", 1)
 Key = tuple[str, str]  # editor and answer
 Values = dict[str, dict[Key, float]]
 

@@ -9,6 +9,7 @@ they were, and so do those written by hand. Takes some minutes on one core.
 # ruff: noqa: E501 - sentences and tables of Markdown
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from convergebench.metric_modules.edit_applied.judge import SHARE, SHARE_SMALL
 from convergebench.metric_modules.halflife.causes import PART
 from convergebench.metric_modules.halflife.intervals import share_interval
 from convergebench.metric_modules.lpips import weights
-from simulations.write import put
+from convergebench.spaces_app.studies.judges.answers import _kappa
+from scipy.stats import mannwhitneyu
+from simulations import markdown, put
 
-from . import labelled, measuring, truth, worn
+from . import labelled, truth, worn
 
 HOUSE = Path(__file__).parents[3]
 PAGE = HOUSE / "docs" / "verdicts.md"
@@ -33,9 +36,7 @@ def percent(rows: Iterable[Row], holds: Callable[[Row], bool]) -> str:
     return f"{100 * sum(held) / len(held):.0f}" if held else "-"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
+table = partial(markdown, others="---")
 
 
 def share(size: float) -> str:
@@ -47,11 +48,12 @@ def _agreement(name: str, rows: Sequence[Row]) -> list[object]:
     same = [a == b for a, b in zip(ours, eye, strict=True)]
     pictures = [row["case"].split("_")[:2] if "case" in row else row["chain"].split("_")[:1] for row in rows]
     limits = share_interval(np.array(same), ["_".join(words) for words in pictures])
+    kappa = _kappa(list(zip(ours, eye, strict=True)))
     misses = sum(a and not b for a, b in zip(ours, eye, strict=True))
     alarms = sum(b and not a for a, b in zip(ours, eye, strict=True))
     interval = f"{limits[0]:.2f} to {limits[1]:.2f}" if limits else "-"
     undecided = sum(row["undecided"] for row in rows)
-    counts = (f"{sum(same)} of {len(rows)}", interval, f"{labelled.kappa(ours, eye):.2f}")
+    counts = (f"{sum(same)} of {len(rows)}", interval, f"{1 if kappa is None else kappa:.2f}")
     return [name, *counts, misses, alarms, undecided]
 
 
@@ -65,7 +67,10 @@ def rounds_section() -> str:
     names = sorted({row["editor"] for row in rows})
     editors = {name: [row for row in rows if row["editor"] == name] for name in names}
     parts = {"all": rows, **kinds, **editors, "eyes redrawn, apart": apart}
-    damages, severe = [row["damage"] for row in rows], [int(row["severity"]) >= 2 for row in rows]
+    severe, mild = (
+        [row["damage"] for row in rows if (int(row["severity"]) >= 2) is way] for way in (True, False)
+    )
+    auc = mannwhitneyu(severe, mild).statistic / (len(severe) * len(mild))
     alone = sum((row["damage"] >= PART.limit) == (row["kept"] == "0") for row in rows)
     medians = [np.median([row["damage"] for row in rows if row["severity"] == str(k)]) for k in range(4)]
     # Unrelated pictures are at .95 (the median of the labelled chains' sources), so this is what is retained.
@@ -78,7 +83,7 @@ def rounds_section() -> str:
         + table(_HEAD, [_agreement(name, part) for name, part in parts.items()])
         + f"\nDamage alone agrees in {alone} of {len(rows)}: on these rounds the other rules only name causes and add no loss. "
         "The limits were chosen on these rounds, so this is not an estimate for others: a limit chosen on three of the pictures "
-        f"agrees with {labelled.left_out(rows):.3f} of the rounds of the fourth. AUC for severity 2 and more: {labelled.auc(damages, severe):.3f}.\n\n"
+        f"agrees with {labelled.left_out(rows):.3f} of the rounds of the fourth. AUC for severity 2 and more: {auc:.3f}.\n\n"
         + table(["severity by the eye", "0, as before", "1", "2", "3, destroyed"], by_severity)
     )
 
@@ -192,35 +197,29 @@ def undo_section(rows: list[Row]) -> str:
     )
 
 
-def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="make verdicts", description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=PAGE)
-    parser.add_argument("--photographs", type=int, default=10, help="how many")
-    parser.add_argument("--only", default="", help="how the title begins whose section is measured anew")
-    parser.add_argument("--card", type=Path, help="a card in which the table is replaced")
-    given = parser.parse_args(words)
+def main(card: Path) -> None:
     cv2.setNumThreads(1)
+    photographs = truth.photographs(10)
     sections: dict[str, Callable[[], str]] = {
-        "Did something": lambda: edits_section(list(measuring.parts(truth.photographs(given.photographs)))),
-        "An edit undone": lambda: undo_section(list(measuring.undoing(truth.photographs(given.photographs)))),
+        "Did something": lambda: edits_section(list(truth.parts(photographs))),
+        "An edit undone": lambda: undo_section(list(truth.undoing(photographs))),
     }
     if labelled.LABELS.is_dir() and weights.weights_file("alex").is_file():
         sections |= {"Real rounds": rounds_section, "Two autoencoders": autoencoders_section}
         sections |= {"As asked": words_section, "Can wear": wear_section}
-    parts = given.out.read_text().split("\n## ")
+    parts = PAGE.read_text().split("\n## ")
     for place, part in enumerate(parts):
         for title, work in sections.items():
-            if part.startswith(title) and part.startswith(given.only):
+            if part.startswith(title):
                 parts[place] = work().removeprefix("## ")
                 print(f"{title}: measured", flush=True)
     page = "\n## ".join(parts)
-    given.out.write_text(page)
-    if given.card:
-        edits = page.partition("\n## Did something change")[2].partition("\n\n")[2].partition("\n## ")[0].strip()
-        given.card.write_text(put(given.card.read_text(), "verdicts", edits))
-    print(f"wrote {given.out}")
-    return 0
+    PAGE.write_text(page)
+    edits = page.partition("\n## Did something change")[2].partition("\n\n")[2].partition("\n## ")[0].strip()
+    put(card, "verdicts", f"{edits}\n")
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    parser = argparse.ArgumentParser(prog="make verdicts", description=__doc__.partition("\n")[0])
+    parser.add_argument("--card", type=Path, required=True, help="a card in which the table is replaced")
+    main(parser.parse_args().card)

@@ -109,18 +109,6 @@ def left_out(rows: Sequence[Row]) -> float:
     return right / len(rows)
 
 
-def auc(values: Sequence[float], positive: Sequence[bool]) -> float:
-    given, is_high = np.array(values), np.array(positive)
-    high, low = given[is_high], given[~is_high]
-    return float((high[:, None] > low).mean() + (high[:, None] == low).mean() / 2)
-
-
-def kappa(first: Sequence[bool], second: Sequence[bool]) -> float:
-    same, a, b = np.mean(np.equal(first, second)), np.mean(first), np.mean(second)
-    by_chance = a * b + (1 - a) * (1 - b)
-    return float((same - by_chance) / (1 - by_chance)) if by_chance < 1 else 1.0
-
-
 def as_asked() -> list[Row]:
     """Each labelled step of real edits, with what is said of the words."""
     rows, before = [], {}

@@ -14,9 +14,9 @@ def whole(values: np.ndarray) -> np.ndarray:
     return np.clip(np.rint(values), 0, 255).astype(np.uint8)
 
 
-def coded(shown: np.ndarray, quality: int) -> np.ndarray:
+def coded(shown: np.ndarray, quality: int, kind: str = "JPEG") -> np.ndarray:
     file = io.BytesIO()
-    Image.fromarray(shown).save(file, "JPEG", quality=quality)
+    Image.fromarray(shown).save(file, kind, quality=quality)
     return np.asarray(Image.open(file).convert("RGB"))
 
 

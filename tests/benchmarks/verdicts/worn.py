@@ -1,6 +1,6 @@
 """Does wear on top of a lost return make it a kept one? Over stored returns of paint, MI-GAN and the labelled chains.
 
-python -m benchmarks.verdicts.worn [FOLDER]    make the chains there (default: build/wear) and print what was found
+python -m benchmarks.verdicts.worn    make the chains in build/wear and print what was found
 """
 
 import csv
@@ -28,11 +28,11 @@ Row = dict[str, Any]
 Chain = tuple[str, np.ndarray, dict[int, np.ndarray]]  # id, source, and returns by round
 
 
-def _made(folder: Path) -> Iterator[Chain]:
-    """Chains of paint, worn and not, and of MI-GAN, at 256 pixels; what is in the folder already is not made again."""
-    words = ["generate", "--suite", str(SUITE), "--limit", "36", "--out", str(folder), "--no-audit"]
+def _made() -> Iterator[Chain]:
+    """Chains of paint, worn and not, and of MI-GAN, at 256 pixels; what is in build/wear already is not made again."""
+    words = ["generate", "--suite", str(SUITE), "--limit", "36", "--out", str(FOLDER), "--no-audit"]
     subprocess.run([sys.executable, "-m", "convergebench", *words], check=True)
-    for chain in find_finished([folder]).done.values():
+    for chain in find_finished([FOLDER]).done.values():
         if not chain.program.closes:
             continue
         length = len(chain.program.cycle)
@@ -51,10 +51,10 @@ def _labelled() -> Iterator[Chain]:
         yield f"{folder.parent.name} {folder.name}", source, backs
 
 
-def simulate(folder: Path = FOLDER) -> Iterator[Row]:
+def simulate() -> Iterator[Row]:
     """Of every lost return, its damage before and after each wear. Of kept returns one row without a kind."""
     model = labelled.network()
-    for name, source, returns in (*_labelled(), *_made(folder)):
+    for name, source, returns in (*_labelled(), *_made()):
         reference = damage.prepare(model, source)
         for number, shown in returns.items():
             shown = labelled.fitted(shown, source)
@@ -81,7 +81,7 @@ def labelled_by_eye() -> dict[tuple[str, int], bool]:
 
 def main() -> int:
     cv2.setNumThreads(1)
-    rows = list(simulate(Path(sys.argv[1]) if sys.argv[1:] else FOLDER))
+    rows = list(simulate())
     found = violations(rows)
     print(json.dumps({"returns": len({(row["chain"], row["round"]) for row in rows}), "violations": found}))
     return 1 if found else 0
