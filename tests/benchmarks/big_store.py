@@ -35,6 +35,7 @@ def make(run: Path, chains: int) -> None:
     categories = ("accessories", "scene objects")
     about = [(f"hat-{k}", (f"add hat {k}", f"remove hat {k}"), categories[k % 2]) for k in range(PROGRAMS)]
     programs = [Program(*each, True, "clear") for each in about]
+    run.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=run.parent) as pool:
         for number, strength in product(range(chains // (EDITORS * PROGRAMS * runs)), range(EDITORS)):
             original, place = scored.picture(number, (SIDE, SIDE)), Path(pool, f"{number}-{strength}")
