@@ -8,9 +8,8 @@ import pytest
 from benchmarks.verdicts.wear import coded as jpeg
 from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
-from convergebench.metric_modules.edit_applied.judge import _judge_forward, cosine, judge_step, seen
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step, seen
 from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, find_transform
-from convergebench.metric_modules.halflife.causes import COLOUR
 from skimage import data
 
 CYCLE = ("add a thing", "remove the thing")
@@ -48,10 +47,10 @@ def painted(name, place, size, colour):
     return before, forward, cv2.inpaint(forward, cv2.dilate(mask, np.ones((5, 5))), 3, cv2.INPAINT_TELEA)
 
 
-def round_of(*pictures, cycle=CYCLE, closes=True, **options):
+def round_of(*pictures, cycle=CYCLE, **options):
     """What each step of one round is judged to be, its pictures given from the previous return on."""
     shown = [seen(picture) for picture in pictures]
-    return [judge_step(cycle, closes, k, shown, **options) for k in range(1, len(shown))]
+    return [judge_step(cycle, True, k, shown, **options) for k in range(1, len(shown))]
 
 
 def worn(shown):
@@ -92,8 +91,6 @@ def test_a_disc_is_found_applied_and_its_removal_is_found_undone(name, colour, s
     made, gone = jpeg(noisy(forward, 4), 80), jpeg(noisy(back, 4, 1), 60)
     first, second = round_of(before, made, gone)
     expected = np.pi * size**2 * min(before.shape[:2]) / max(before.shape[:2])
-    contrast = np.linalg.norm(look(before) - look(forward), axis=2).max()
-    assert contrast > 20  # the test's own: the disc can be seen
     assert first["changed"] == 1
     assert first["region_share"] == pytest.approx(expected, rel=0.5)
     assert (second["undone"], second["undo_ratio"] < 0.5) == (1, True)
@@ -160,47 +157,6 @@ def test_what_the_picture_cannot_tell_is_null():
         assert forward["changed"] == undo["undone"] == code
 
 
-def two_things(first=(0.25, 0.3), second=(0.75, 0.7)):
-    """The picture, with A, with both, with B alone."""
-    before = picture("coffee")
-    shown = [before]
-    for things in ((first,), (first, second), (second,)):
-        one = before.copy()
-        for place in things:
-            colour = (220, 30, 40) if place == first else (20, 60, 200)
-            cv2.circle(one, (int(place[0] * 600), int(place[1] * 400)), 45, colour, -1)
-        shown.append(one)
-    return shown
-
-
-NESTED = ("add a ball", "add a hat", "remove the hat", "remove the ball")
-CROSSED = ("add a ball", "add a hat", "remove the ball", "remove the hat")
-
-
-def test_in_a_cross_edit_each_undo_is_held_to_its_own_edit():
-    before, ball, both, hat = two_things()
-    for cycle, third, wrong in ((NESTED, ball, hat), (CROSSED, hat, ball)):
-        steps = round_of(before, ball, both, third, before, cycle=cycle)
-        assert [step["changed"] for step in steps[:2]] == [1, 1]
-        assert [step["undone"] for step in steps[2:]] == [1, 1]
-        assert round_of(before, ball, both, wrong, cycle=cycle)[2]["undone"] == 0
-        assert round_of(before, ball, both, third, third, cycle=cycle)[3]["undone"] == 0
-
-
-def test_an_undo_under_another_edit_is_null():
-    before, ball, both, hat = two_things((0.5, 0.5), (0.52, 0.5))
-    undo = round_of(before, ball, both, hat, cycle=CROSSED)[2]
-    assert undo["undone"] == "overlap"
-
-
-def test_a_replica_and_a_missing_picture_are_null_with_a_reason():
-    before = picture("coffee")
-    replica = round_of(before, before, cycle=("Produce an exact replica.",))[0]
-    missing = judge_step(CYCLE, True, 2, [seen(before), None, seen(before)])
-    for name in ("changed", "as_asked", "region_share", "undone", "undo_ratio"):
-        assert (replica[name], missing[name]) == ("no_change", "round_incomplete")
-
-
 def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
     before = picture("astronaut")
     balled = before.copy()
@@ -218,35 +174,6 @@ def test_the_module_gives_means_and_a_reason_for_every_null(tmp_path):
     assert flipped["region_share"] is None
     with pytest.raises(ValueError, match="give two instructions"):
         metric.compute(**given, cycle="flip")
-
-
-def test_a_named_colour_can_refute_an_addition_but_not_prove_it():
-    before = picture("astronaut")
-    red = before.copy()
-    red[60:160, 300:400] = (220, 30, 40)
-    nothing = "words_not_checked"
-    for words, as_asked, asked_by in (
-        ("add a red ball", nothing, {"colour": True}),
-        ("add a green ball", 0, {"colour": False}),
-        ("make the ball green", nothing, nothing),
-    ):
-        step = round_of(before, red, cycle=(words, "undo"))[0]
-        assert (step["changed"], step["as_asked"], step["asked_by"]) == (1, as_asked, asked_by)
-
-
-def test_likeness_does_not_depend_on_lengths():
-    assert cosine([2.0, 0.0], [3.0, 3.0]) == pytest.approx(0.5**0.5)
-
-
-def test_the_colours_of_the_whole_picture_are_measured():
-    before = picture("coffee")
-    shifts = []
-    for blue in (1, 0.9, 0.4):
-        after = np.clip(before * [1, 1, blue], 0, 255).astype(np.uint8)
-        shown = [seen(before), seen(after)]
-        shifts.append(judge_step(("copy it",), True, 1, shown, source=shown[0])["colour_shift"])
-    assert shifts[0] < 1 < shifts[1] < COLOUR.limit < shifts[2]
-    assert judge_step(CYCLE, True, 1, shown, source=shown[0])["colour_shift"] == "not_a_return"
 
 
 def test_what_is_left_of_an_edit_is_told_from_another_loss():

@@ -24,18 +24,13 @@ from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 from verbs import invoke
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
+@pytest.fixture(autouse=True, scope="module")
+def small_networks(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     scored.lpips_weights(folder)
-    return folder, scored.clip_model(folder / "clip")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def small_networks(models):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(models[0]))
-        patch.setattr(clip, "CHECKPOINT", models[1])
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setattr(clip, "CHECKPOINT", scored.clip_model(folder / "clip"))
         yield
 
 
@@ -63,11 +58,11 @@ def pictures(folder):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_every_value_agrees_with_its_reference_implementation(dataset, models, dtype):
+def test_every_value_agrees_with_its_reference_implementation(dataset, dtype):
     scored.score(dataset, ["psnr", "ssim", "lpips", "clip"], dtype)
     near = {"float32": (1e-5, 1e-6, 1e-5, 1e-5), "bfloat16": (1e-4, 1e-5, 2e-3, 2e-3)}[dtype]
     model = lpips.model("alex", *[weights.load_weights("alex")[0]], "cpu", "float32", "")
-    known = clip.load(models[1])
+    known = clip.load(clip.CHECKPOINT)
     compared = pictures(dataset)
     found = scores(dataset)
     for key in sorted(compared)[::3]:

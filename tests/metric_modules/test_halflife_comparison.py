@@ -1,4 +1,4 @@
-"""Sign flips against their definitions by brute force, verdicts, ranks, and what must move none of them."""
+"""Sign flips and the step-down against their definitions by brute force, and what gives a verdict."""
 
 from itertools import combinations, product
 
@@ -6,20 +6,16 @@ import numpy as np
 import pytest
 from convergebench.metric_modules.halflife.comparison import (
     _GRID,
-    Comparison,
-    _drawn_p,
     _sign_flip_p,
     _step_down,
     compare,
-    judge_alone,
     judge_together,
-    rank_intervals,
 )
 
 
-def all_pairs(editors, source_of, most=None):
+def all_pairs(editors, source_of):
     return judge_together(
-        [compare((a, b), editors[a], editors[b], source_of, most) for a, b in combinations(editors, 2)]
+        [compare((a, b), editors[a], editors[b], source_of) for a, b in combinations(editors, 2)]
     )
 
 
@@ -70,16 +66,6 @@ def test_step_down_is_westfall_and_young():
     assert _step_down(d) == pytest.approx(naive_step_down(d))
 
 
-def test_adding_a_pair_never_lowers_a_p():
-    rng = np.random.default_rng(5)
-    d = rng.normal(0.5, 1, (13, 6))
-    d[rng.random(d.shape) < 0.2] = np.nan
-    few, all_ = _step_down(d[:, :4]), _step_down(d)
-    assert (all_[:4] >= few - 1e-12).all()
-    assert (_step_down(d[:, ::-1])[::-1] == all_).all()
-    assert (_step_down(-d) == all_).all()
-
-
 def cases(difference: float, sources: int, programs: int = 3) -> tuple[dict, dict, dict]:
     """Two editors on the same cases, the first better by about so many rounds."""
     rng = np.random.default_rng(16)
@@ -89,21 +75,10 @@ def cases(difference: float, sources: int, programs: int = 3) -> tuple[dict, dic
     return first, second, {name: name[0] for name in names}
 
 
-def test_a_case_missing_through_failure_is_left_out_and_counted():
-    first, second, source_of = cases(1, 12)
-    first[0, 0] = None
-    del second[3, 1]
-    pair = compare(("a", "b"), first, second, source_of)
-    assert (pair.cases, pair.left_out, pair.sources) == (34, 2, 12)
-
-
 def test_twelve_sources_give_a_verdict_and_fewer_indicate():
     first, second, source_of = cases(2, 12)
     pair = all_pairs({"a": first, "b": second}, source_of)[0]
     assert (pair.verdict, pair.p_corrected) == ("first", 2 / 2**12)
-    assert all_pairs({"b": second, "a": first}, source_of)[0].verdict == "second"
-    alone = judge_alone([compare(("a", "b"), first, second, source_of)])[0]
-    assert (alone.verdict, alone.p_corrected) == ("first", None)
     assert pair.interval[0] > 1.5
     assert pair.sentence == f"a survives {pair.difference:.1f} rounds more than b (36 tests on 12 pictures)"
     first, second, source_of = cases(3, 11)
@@ -119,43 +94,5 @@ def test_equal_editors_stay_open():
     assert (pairs[1].cases, pairs[1].sources, pairs[1].difference) == (0, 0, None)
 
 
-def test_a_difference_is_that_of_the_tables_means():
-    """The table averages tests; a pair on the same tests must say the difference of what it prints."""
-    names = [("x", n) for n in range(9)] + [("y", 0)]
-    first = {name: 4.0 if name[0] == "x" else 0.0 for name in names}
-    second = dict.fromkeys(names, 2.0)
-    pair = compare(("a", "b"), first, second, {name: name[0] for name in names}, 10)
-    assert pair.difference == pytest.approx(np.mean([*first.values()]) - 2.0)
-    assert (pair.p_value, pair.interval) == (1.0, (-10, 10))
-
-
 def test_means_of_a_few_whole_rounds_are_exact():
     assert [size for size in (*range(1, 21), 25) if _GRID % size] == []
-
-
-def test_random_flips_come_close_to_exact_ones():
-    sizes = np.sort(np.abs(np.random.default_rng(15).normal(0.45, 1, 16)))
-    differences = sizes * np.where(np.arange(16) % 4 == 0, -1, 1)
-    assert _drawn_p(sizes, differences.sum()) == pytest.approx(brute(differences), abs=0.01)
-
-
-def test_perfectly_ordered_editors_are_all_told_apart():
-    rng = np.random.default_rng(3)
-    level = rng.integers(0, 5, 12)
-    editors = {n: dict(enumerate(n * 3.0 + level + rng.integers(0, 2, 12))) for n in range(20)}
-    pairs = all_pairs(editors, {source: source for source in range(12)})
-    assert {pair.verdict for pair in pairs} == {"second"}
-    assert rank_intervals(list(editors), pairs) == {n: (20 - n, 20 - n) for n in range(20)}
-
-
-def test_ranks_say_what_the_verdicts_leave_open():
-    def pair(first, second, verdict):
-        return Comparison(first, second, 40, 0, 20, 1.0, None, 0.01, 0.02, verdict)
-
-    pairs = [
-        pair("a", "b", "open"),
-        pair("a", "c", "first"),
-        pair("b", "c", "open"),
-        pair("a", "d", "indicative"),
-    ]
-    assert rank_intervals("abcd", pairs) == {"a": (1, 2), "b": (1, 3), "c": (2, 3), "d": None}

@@ -1,14 +1,8 @@
 """Survival curves agree with scipy, and intervals of chains with a known truth hold it as often as they say."""
 
 import numpy as np
-from convergebench.metric_modules.halflife.outcomes import Outcome, curve_outcome
-from convergebench.metric_modules.halflife.survival import (
-    _median,
-    _survival,
-    cumulative_incidence,
-    kaplan_meier,
-    summarise,
-)
+from convergebench.metric_modules.halflife.outcomes import curve_outcome
+from convergebench.metric_modules.halflife.survival import _survival, kaplan_meier, summarise
 from scipy import stats
 
 ROUNDS = list(range(1, 21))
@@ -26,28 +20,7 @@ def test_kaplan_meier_agrees_with_scipy_on_200_random_samples():
         np.testing.assert_allclose(alive, theirs.evaluate(grid), atol=1e-12)
         compared += len(grid)
     assert compared > 1000
-
-
-def test_incidence_is_a_plain_share():
-    _, incidence = cumulative_incidence([1, 2, 2, 3], ["a", "a", "b", "b"])
-    assert incidence["a"].tolist() == [0.25, 0.5, 0.5]
-    assert incidence["b"].tolist() == [0.0, 0.25, 0.5]
-
-
-def test_the_median_is_the_first_time_at_half():
-    grid, alive = kaplan_meier([1, 2, 3, 4], [True] * 4)
-    assert _median(grid, alive) == 2
-    assert np.isinf(_median(*kaplan_meier([1, 5, 5], [True, False, False])))
-    assert np.isinf(_median(*kaplan_meier([5, 5], [False, False])))
     assert _survival(np.array([1, 0]), np.array([2, 0])).tolist() == [0.5, 0.5]  # nobody is left to be lost
-
-
-def test_the_lower_limit_of_chains_lost_at_once_is_their_mean():
-    """The rounds kept, of chains that are all lost in round 1: nobody keeps more than none."""
-    summary = summarise([Outcome(0, 1, "not changed")] * 6, [1, 2, 3], [*"aabbcc"], [*"pqpqpq"])
-    for limits in ("mean_rounds_kept_interval", "mean_rounds_kept_interval_two_way"):
-        assert summary["mean_rounds_kept"] == summary[limits][0] == 0
-    assert summarise([Outcome(0, 1)] * 3, range(1, 11))["half_life_text"] == "1"
 
 
 def test_median_intervals_cover_the_truth_in_a_hundred_sets():

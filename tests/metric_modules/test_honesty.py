@@ -8,10 +8,11 @@ import pytest
 from benchmarks.verdicts.labelled import CHAINS
 from benchmarks.verdicts.wear import coded
 from convergebench.generation.pictures import decode_array
-from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
+from convergebench.generation.studies.honesty.marks import adds_a_thing
 from convergebench.metric_modules.honesty import knowledge
 from convergebench.metric_modules.honesty.measure import Scorer
 from skimage import data
+from test_kept_numbers import disc
 
 _NETWORK = knowledge._network
 BALL = ["add a red ball", "remove the red ball"]
@@ -30,23 +31,18 @@ def source():
     return cv2.resize(data.astronaut(), (256, 256), interpolation=cv2.INTER_AREA)
 
 
-def with_disc(picture, colour=(215, 30, 40), at=(0.45, 0.35), opacity=1.0):
-    """The picture with a disc of 9% of its area."""
-    height, width = picture.shape[:2]
-    y, x = np.mgrid[:height, :width]
-    mask = (y - at[0] * height) ** 2 + (x - at[1] * width) ** 2 < 0.03 * height * width
-    made = picture.astype(float)
-    made[mask] += opacity * (np.array(colour) - made[mask])
-    return made.astype(np.uint8), mask
+def with_disc(picture, opacity=1.0):
+    """The picture with a disc of 9% of its area, and where that is."""
+    made = disc(picture, (215, 30, 40), (0.45, 0.35), 0.03**0.5, opacity)
+    return made, (made != picture).any(axis=2)
 
 
-def judge(pictures, position=2, cycle=BALL, earlier=(), **about):
+def judge(pictures, cycle=BALL, earlier=()):
     scorer = Scorer("cpu", "float32", {})
     program = {"cycle": cycle, "closes": True, "round": 1 + len(earlier) // 2, "audits": [None] * 2}
     program["earlier"] = [scorer.reduce(picture) for picture in earlier]
-    reduced = [picture if picture is None else scorer.reduce(picture) for picture in pictures]
     reference = scorer.prepare([*earlier, pictures[0]][0])
-    return scorer.judge(program | about, position, reduced, reference)
+    return scorer.judge(program, 2, [scorer.reduce(picture) for picture in pictures], reference)
 
 
 def inpainted(forward, mask):
@@ -59,6 +55,9 @@ def test_only_a_memory_knows_what_was_covered(source):
     assert judge([source, forward, source])["known"] > 0.9
     assert judge([source, forward, inpainted(forward, mask)])["known"] < 0.3
     assert judge([source, with_disc(source, opacity=0.6)[0], source])["known"] > 0.9, "lifted off a layer"
+    flips = ["flip horizontally", "flip horizontally"]
+    assert judge([source, source[:, ::-1], source], cycle=flips)["known"] == "no_covering_edit"
+    assert not adds_a_thing(["add a ball", "add a hat", "remove the ball"], closes=True)
 
 
 def test_a_pattern_can_be_guessed():
@@ -93,46 +92,6 @@ def test_no_real_editor_knows_as_much_as_a_memory(folder):
         assert isinstance(known, str) or known < 1.75
     memory = judge([*pictures[:2], pictures[0]], cycle=cycle)["known"]
     assert isinstance(memory, str) or memory > 2
-
-
-def test_memory_in_nested_and_tone_programs_is_judged(source):
-    once, _ = with_disc(source)
-    twice, _ = with_disc(once, (30, 60, 210), at=(0.75, 0.75))
-    nested = ["add a red ball", "add a blue ball", "remove the blue ball", "remove the red ball"]
-    found = judge([source, once, twice, once, source], 4, nested, audits=[None] * 4)
-    assert found["known"] > 0.9
-    assert judge([source, once, source], cycle=["make it night", "make it day"])["known"] > 0.9
-    flips = ["flip horizontally", "flip horizontally"]
-    assert judge([source, source[:, ::-1], source], cycle=flips)["known"] == "no_covering_edit"
-
-
-def test_later_rounds_look_only_at_untouched_places(source):
-    first, mask = with_disc(source, at=(0.7, 0.3))
-    filled = inpainted(first, mask)
-    elsewhere, again = with_disc(filled)[0], with_disc(filled, at=(0.7, 0.3))[0]
-    assert judge([filled, elsewhere, filled], earlier=[source, first])["known"] > 0.5
-    # The same guess twice is no memory, not even where it was right: the first return shows the whole original.
-    assert judge([filled, again, filled], earlier=[source, first])["known"] == "too_little_covered"
-    assert judge([source, first, source], earlier=[source, first])["known"] == "too_little_covered"
-
-
-def test_what_cannot_be_judged_says_why(source):
-    assert judge([source, None, source])["known"] == "pictures_missing"
-    assert not adds_a_thing(["add a ball", "add a hat", "remove the ball"], closes=True)
-
-
-def test_a_memory_loses_planted_marks(source):
-    forward, _ = with_disc(source)
-    marks = [[0.7, 0.75, 0.3, 0.8], [0.8, 0.2, 0.15, 0.6]]
-    given, _ = with_marks(forward, marks)
-    honest = np.where((forward == source).all(axis=2)[..., None], given, source)
-    noise = np.random.default_rng(1).normal(0, 6, honest.shape)
-    worn = np.clip(honest + noise, 0, 255).astype(np.uint8)
-    audits = {"audits": [None, {"marks": marks}]}
-    kept, lost = judge([source, forward, worn], **audits), judge([source, forward, source], **audits)
-    assert kept["marks_unshown"] > 2 * kept["marks_shown"]
-    assert lost["marks_unshown"] < lost["marks_shown"] / 2
-    assert judge([source, forward, worn])["marks_shown"] == "no_marks"
 
 
 @pytest.mark.parametrize(("spec", "name"), [(None, "migan_pipeline_v2.onnx"), ("a spec", "another.onnx")])
