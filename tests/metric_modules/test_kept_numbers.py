@@ -438,6 +438,7 @@ def test_an_edit_of_exactly_the_least_share_counts(monkeypatch, small, cells, ch
     monkeypatch.setattr(judge, "find_edit", lambda *looks, limit: ((region * 20.0, grid), region))
     judged = judge._judge_forward(grid, grid, small=small, meaning=(0.5, 0.5))
     assert (judged["changed"], judged["as_asked"]) == (changed, 0)  # nearer to the words is more than as near
+    assert judge.cosine([2.0, 0.0], [3.0, 3.0]) == pytest.approx(0.5**0.5)  # whatever the lengths
     red = np.float32([53, 80, 67])
     assert judge._moved_towards(red, grid, grid + red, np.arange(1000).reshape(10, 100) < 1)
 
