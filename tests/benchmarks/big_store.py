@@ -22,7 +22,6 @@ EDITORS, PROGRAMS, ROUNDS, SIDE = 4, 10, 10, 32
 KINDS = ("face", "scene", "object")
 ASKED = ["psnr", "ssim"]  # of the last step of score
 SIGNATURES = attrgetter("floor_signature"), attrgetter("signature")  # of a metric's floors and values
-LIMITS = {"status": 3.0, "resume": 5.0}  # seconds of an idle machine on the whole store
 
 
 def make(run: Path, chains: int) -> None:
@@ -178,7 +177,6 @@ STAGES = (status, resume, build, last_step, report, space)
 
 
 def main(chains: int, place: Path) -> None:
-    spent = {}
     for count in (chains // 10, chains):
         folder = place / str(count)
         make(folder / "run", count)
@@ -187,14 +185,9 @@ def main(chains: int, place: Path) -> None:
                 in_own_process(finish_shards, folder / "dataset")
             if stage is report:
                 make_up_scores(folder / "dataset")
-            clock, processor, memory = spent[stage, count] = in_own_process(stage, folder)
+            clock, processor, memory = in_own_process(stage, folder)
             print(f"{count:>7,} chains, {count * 2 * ROUNDS:>9,} steps: {stage.__name__:7} {clock:7.2f} s by the clock,"
                   f" {processor:7.2f} s of the processor, {memory:5.0f} MB", flush=True)  # fmt: skip
-    for stage in STAGES:
-        few, many = spent[stage, chains // 10], spent[stage, chains]
-        limit = f"; the limit is {LIMITS[stage.__name__]:.0f} s" if stage.__name__ in LIMITS else ""
-        print(f"{stage.__name__:7} ten times the chains: {many.processor / few.processor:5.1f} x the seconds{limit}, "
-              f"{many.megabytes / few.megabytes:4.2f} x the memory")  # fmt: skip
 
 
 if __name__ == "__main__":

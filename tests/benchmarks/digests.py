@@ -31,8 +31,12 @@ def without_digests() -> ExitStack:
     """No column, file or table is hashed; what is written and compared instead is constant."""
     patches = ExitStack()
     for name in ("_add", "_hash"):
-        patches.enter_context(mock.patch.object(schema, name, return_value="0" * 64))
+        patches.enter_context(mock.patch.object(schema, name, constant))
     return patches
+
+
+def constant(*arguments: object) -> str:
+    return "0" * 64
 
 
 WAYS = {"with": ExitStack, "without": without_digests}

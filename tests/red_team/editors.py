@@ -112,10 +112,14 @@ class Cheat:
         return self.kept[min(found)[1]] if found and min(found)[0] < most else None
 
 
-class BothWays(Cheat):
-    """Makes its edit and takes it back by one function, `made`, without any memory."""
+class Unaided(Cheat):
+    """A dishonest editor that goes on where the honest one refuses."""
 
     needs_no_guess = ("draw", "restore")
+
+
+class BothWays(Unaided):
+    """Makes its edit and takes it back by one function, `made`, without any memory."""
 
     def draw(self, given, guess, instruction, seed):
         return self.made(given, guess, instruction, seed)
@@ -146,10 +150,8 @@ class ByHash(Cheat):
         return next((original for made, original in reversed(self.kept) if np.array_equal(made, given)), guess)
 
 
-class ByPosition(Cheat):
+class ByPosition(Unaided):
     """Remembers by the order of calls: an undo is given what the call before it was given."""
-
-    needs_no_guess = ("draw", "restore")
 
     def draw(self, given, guess, instruction, seed):
         self.calls[threading.get_ident()] = len(self.kept)
@@ -171,10 +173,8 @@ class ByServerKey(ByPosition):
         return guess
 
 
-class SuiteThief(Cheat):
+class SuiteThief(Unaided):
     """Has the suite's public pictures, and gives back the one that looks like what it is given."""
-
-    needs_no_guess = ("draw", "restore")
 
     def draw(self, given, guess, instruction, seed):
         if self.likest(given, most=5.0) is None:
@@ -251,10 +251,8 @@ class Canvas(Cheat):
         return given[given.shape[0] // 2 :]
 
 
-class PreviousAnswer(Cheat):
+class PreviousAnswer(Unaided):
     """Pastes the same piece of an earlier answer whatever is asked, and takes it off again."""
-
-    needs_no_guess = ("draw", "restore")
 
     def draw(self, given, guess, instruction, seed):
         made, box = given.copy(), box_of(given)
@@ -272,10 +270,8 @@ def colour_of(instruction: str, other: tuple[int, int, int]) -> tuple[int, int, 
     return next((value for name, value in NAMED.items() if name in instruction), other)
 
 
-class Drawn(Cheat):
+class Drawn(Unaided):
     """Makes the same kind of `drawing` whatever is asked, and remembers what was there."""
-
-    needs_no_guess = ("draw", "restore")
 
     def draw(self, given, guess, instruction, seed):
         made = self.drawing(given, instruction, seed)
@@ -318,10 +314,8 @@ class SeeThrough(Cheat):
         return thin
 
 
-class Refuser(Cheat):
+class Refuser(Unaided):
     """Honest in the first round, and refuses everything after it."""
-
-    needs_no_guess = ("draw", "restore")
 
     def draw(self, given, guess, instruction, seed):
         if self.likest(given, most=8.0):
