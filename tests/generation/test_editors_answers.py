@@ -54,9 +54,8 @@ BLACK = told({"images": [{"url": "http://127.0.0.1/0"}], "has_nsfw_concepts": [T
 ELSEWHERE = "https://queue.fal.run.evil.example/x"
 ORDER = {"request_id": "r1", "status_url": ELSEWHERE, "response_url": ELSEWHERE, "urls": {"get": ELSEWHERE}}
 SAID = [  # vendor, what it answers an order with, the step's status, words of its reason
-    *((gemini, gemini.without(f"IMAGE_{word}"), "refused", f"IMAGE_{word}: as it says")
-      for word in ("SAFETY", "PROHIBITED_CONTENT", "RECITATION")),
-    *((gemini, gemini.without(word), "refused", f"{word}: as it says") for word in ("PROHIBITED_CONTENT", "SAFETY")),
+    *((gemini, gemini.without(word), "refused", f"{word}: as it says")
+      for word in ("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "PROHIBITED_CONTENT", "SAFETY")),
     *((gemini, gemini.blocked(word), "refused", word) for word in ("PROHIBITED_CONTENT", "IMAGE_SAFETY", "OTHER")),
     *((gemini, gemini.without(word), "no_image", f"{word}: as it says")
       for word in ("NO_IMAGE", "IMAGE_OTHER", "OTHER", "MAX_TOKENS")),

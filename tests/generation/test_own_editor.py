@@ -1,10 +1,12 @@
 """A user's own function as an editor, from Python or from a file."""
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from convergebench import generation
@@ -89,45 +91,36 @@ def test_calls_of_an_async_function_overlap_in_one_event_loop(tmp_path, monkeypa
     assert len(loops) == 1
 
 
-PROGRAM = """
-import sys
-
-from convergebench import dataset_builder, generation, metric_modules, spaces_app
-
-
-def my_editor(image, instruction, seed):
-    return image.point(lambda value: min(255, value + 2))
-
-
-if __name__ == "__main__":
-    folder = sys.argv[1]
-    outcome = generation.generate(my_editor, suite="smoke", out=f"{folder}/run", name="net", version="1")
-    print("chains", sum(outcome.ends.values()))
-    dataset_builder.build(f"{folder}/run", out=f"{folder}/mine")
-    metric_modules.score(f"{folder}/mine", ["psnr", "ssim"])
-    board = spaces_app.report(f"{folder}/mine", out=f"{folder}/report")
-    print("board", board.rows[0]["editor"], board.page)
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "quickstart.ipynb"
+SHOWN = """
+print("chains", sum(outcome.ends.values()))
+print("board", board.rows[0]["editor"], board.page)
 """
 
 
 @pytest.mark.slow
 def test_one_process_and_two_make_equal_chains(tmp_path):
-    (tmp_path / "net.py").write_text(PROGRAM)
-    options = {"cwd": tmp_path, "env": {**os.environ, "OMP_NUM_THREADS": "1"}, "text": True, "timeout": 500}
+    cells = [cell["source"] for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
+    lines = "\n".join("".join(cell) for cell in cells).replace(
+        "generation.generate", "outcome = generation.generate"
+    )
+    (tmp_path / "net.py").write_text(lines.replace('score("mine")', 'score("mine", ["psnr", "ssim"])') + SHOWN)
+    options = {"env": {**os.environ, "OMP_NUM_THREADS": "1"}, "text": True, "timeout": 500}
     launch = ["-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]
-    told = {
-        name: subprocess.check_output([sys.executable, *words, "net.py", name], **options).splitlines()
-        for name, words in (("one", []), ("two", launch))
-    }
+    told = {}
+    for name, words in (("one", []), ("two", launch)):
+        (tmp_path / name).mkdir()
+        options["cwd"] = tmp_path / name
+        told[name] = subprocess.check_output([sys.executable, *words, "../net.py"], **options).splitlines()
     chains = {name: [int(line.split()[1]) for line in lines if "chains" in line] for name, lines in told.items()}
     assert len(chains["two"]) == 2
     assert min(chains["two"]) > 0
     assert sum(chains["two"]) == sum(chains["one"])
-    answers = [digest(tmp_path / name / "run" / "chains") for name in ("one", "two")]
+    answers = [digest(tmp_path / name / "runs" / "mine" / "chains") for name in ("one", "two")]
     assert len([name for name in answers[0] if name.endswith(".png")]) > sum(chains["one"])
     assert answers[0] == answers[1]
     assert (tmp_path / "two" / "report" / "index.html").is_file()
-    assert sum("board net:version=1" in line for line in told["two"]) == 2, "every process has the board"
+    assert sum("board oracle" in line for line in told["two"]) == 2, "every process has the board"
 
 
 SPY = '''

@@ -112,13 +112,6 @@ def test_what_cannot_be_planned_is_refused_in_one_sentence(words, sentence):
         plan.make_plan(suites.load("smoke"), **words)
 
 
-def test_options_are_in_the_settings_and_changed_ones_in_labels():
-    made = plan.make_plan(suites.load("smoke"), ["jpeg:quality=40,seed=fixed", "jpeg"])
-    assert [choice.label for choice in made.choices] == ["jpeg:quality=40,seed=fixed", "jpeg"]
-    short_side = suites.load("smoke").short_side
-    assert made.chains[0].settings == {"quality": 40, "seed": "fixed", "short_side": short_side}
-
-
 def test_a_variant_is_for_the_editors_with_its_options():
     shared = ("title", "version", "short_side", "rounds", "sources", "programs")
     suite = suites.from_values(
@@ -129,15 +122,16 @@ def test_a_variant_is_for_the_editors_with_its_options():
             "variants": [
                 {"name": "default"},
                 {"name": "fixed", "settings": {"seed": "fixed"}, "programs": ["replicate"], "rounds": 2},
-                {"name": "low", "settings": {"quality": 20}},
+                {"name": "low", "settings": {"quality": 20, "seed": "fixed"}},
                 {"name": "no such quality", "settings": {"quality": 2000}},
             ],
         },
     )
     made = plan.make_plan(suite, ["identity", "jpeg"])
     labels = [choice.label for choice in made.choices]
-    assert labels == ["identity", "identity:seed=fixed", "jpeg", "jpeg:seed=fixed", "jpeg:quality=20"]
-    fixed = [chain for chain in made.chains if "fixed" in chain.editor]
+    assert labels == ["identity", "identity:seed=fixed", "jpeg", "jpeg:seed=fixed", "jpeg:quality=20,seed=fixed"]
+    assert made.chains[-1].settings == {"quality": 20, "seed": "fixed", "short_side": SUITE.short_side}
+    fixed = [chain for chain in made.chains if chain.editor.endswith(":seed=fixed")]
     assert {chain.program.id for chain in fixed} == {"replicate"}
     assert {chain.rounds for chain in fixed} == {2}
 

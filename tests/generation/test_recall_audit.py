@@ -28,12 +28,11 @@ def test_a_tenth_of_chains_is_marked():
 
 
 def test_audit_and_salt_are_part_of_a_chains_identity():
-    plain = [chain(run=run) for run in range(100)]
+    plain = [chain(run=run) for run in range(300)]
     drawn = [audits.with_audit(planned) for planned in plain]
     assert drawn == [audits.with_audit(planned) for planned in plain]
     for one, other in zip(plain, drawn, strict=True):
         assert (one.id == other.id) == ("audit" not in other.settings)
-    plain = [chain(run=run) for run in range(300)]
     salted, other = ([audits.with_audit(planned, salt) for planned in plain] for salt in (b"one" * 8, b"two" * 8))
     assert [one.settings.get("audit") for one in salted] != [one.settings.get("audit") for one in other]
     assert {one.settings["salt"] for one in salted} == {audits.salt_hash(b"one" * 8)[:16]}
@@ -46,36 +45,31 @@ def test_marks_are_planted_only_if_all_but_the_edit_stays():
         assert {audits.with_audit(chain(run=run, **unfit)).settings.get("audit") for run in range(300)} == {None}
 
 
-def test_a_salt_is_read_from_a_file_and_a_short_one_refused(tmp_path, monkeypatch):
-    (tmp_path / "salt").write_bytes(b"0123456789abcdef\n")
+def test_a_salt_is_read_from_a_file_and_its_hash_is_kept_in_the_run(tmp_path, monkeypatch):
+    salt, words = b"0123456789abcdef", {"suite": "smoke", "out": tmp_path / "run", "rounds": 1, "limit": 1}
+    (tmp_path / "salt").write_bytes(salt + b"\n")
     (tmp_path / "short").write_bytes(b"salt")
     assert audits.read_salt() == b""
-    assert audits.read_salt(tmp_path / "salt") == b"0123456789abcdef"
-    monkeypatch.setenv("CONVERGEBENCH_SALT_FILE", str(tmp_path / "salt"))
-    assert audits.read_salt() == b"0123456789abcdef"
+    assert audits.read_salt(tmp_path / "salt") == salt
     for name, problem in (("short", "got 4"), ("none", "cannot be read")):
         with pytest.raises(UserError, match=problem):
             audits.read_salt(tmp_path / name)
-
-
-def test_a_run_keeps_the_hash_of_its_salt_and_takes_no_other(tmp_path):
-    (tmp_path / "salt").write_bytes(b"0123456789abcdef")
-    words = {"suite": "smoke", "out": tmp_path / "run", "rounds": 1, "limit": 1, "quiet": True}
-    generate("jpeg", salt_file=tmp_path / "salt", **words)
+    generate("jpeg", salt_file=tmp_path / "salt", quiet=True, **words)
     kept = (tmp_path / "run" / "run.json").read_text()
-    assert audits.salt_hash(b"0123456789abcdef") in kept
-    assert "0123456789abcdef" not in kept.replace(audits.salt_hash(b"0123456789abcdef"), "")
+    assert audits.salt_hash(salt) in kept
+    assert salt.decode() not in kept.replace(audits.salt_hash(salt), "")
     with pytest.raises(UserError, match="choose another folder"):
-        generate("jpeg", **words)
+        generate("jpeg", quiet=True, **words)
+    monkeypatch.setenv("CONVERGEBENCH_SALT_FILE", str(tmp_path / "salt"))
+    assert audits.read_salt() == salt
 
 
 def distance(one, other):
     return float(numpy.abs(numpy.asarray(one, dtype=float) - numpy.asarray(other, dtype=float)).mean())
 
 
-def marked_returns(folder, spec, number=1):
+def marked_returns(folder, choice, number=1):
     """The picture with its marks and without, and the answer to the undo before which they were planted."""
-    choice = editors.choose(spec) if isinstance(spec, str) else spec
     one = chain(audit="marks", audit_round=number, **choice.settings)
     start = Image.fromarray(numpy.asarray(data.astronaut())[:384, :512]).resize((256, 192))
     run_chain(one, choice.editor, folder, lambda _: (start, None), Caller().ask, lambda chain, step: None)
@@ -99,6 +93,6 @@ def test_an_editor_that_remembers_loses_the_planted_marks(tmp_path, by):
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_an_honest_editor_keeps_the_planted_marks(tmp_path, number):
-    plain, marked, answer = marked_returns(tmp_path, "jpeg:quality=80", number)
+    plain, marked, answer = marked_returns(tmp_path, editors.choose("jpeg:quality=80"), number)
     assert len(plain)
     assert distance(answer, marked) < distance(answer, plain) / 3
