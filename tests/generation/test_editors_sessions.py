@@ -92,19 +92,8 @@ def chain(vendor, tmp_path):
 WORDS = chains.PROGRAM.cycle[0]
 
 
-def test_the_server_is_sent_the_picture_once_and_then_only_words(vendor, chain, tmp_path):
-    steps = chain()
-    kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
-    assert [vendor.parts(number) for number in range(3)] == [[kept[0], WORDS], [WORDS], [WORDS]]
-    assert [body.get(PREVIOUS[vendor.module]) for body in vendor.bodies] == [None, "session-1", "session-2"]
-    assert all(body["store"] for body in vendor.bodies)
-    assert kept[1:] == vendor.answers
-    assert [(step.status, step.text) for step in steps] == [("ok", "Done.")] * 3
-    assert [step.details["session_id"] for step in steps] == vendor.known
-
-
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_resumed_session_pays_for_no_turn_twice(vendor, chain, tmp_path, lost):
+def test_a_resumed_session_sends_its_picture_and_pays_for_a_turn_once(vendor, chain, tmp_path, lost):
     vendor.most = 2
     with pytest.raises(Unusable):
         chain(4)
@@ -112,16 +101,19 @@ def test_a_resumed_session_pays_for_no_turn_twice(vendor, chain, tmp_path, lost)
     if lost:
         vendor.known.clear()
     third, fourth = chain(4)
-    assert [third.step, fourth.step] == [3, 4]
-    assert len(vendor.bodies) == 4, "one order a step"
+    assert [(step.step, step.status, step.text) for step in (third, fourth)] == [
+        (n, "ok", "Done.") for n in (3, 4)
+    ]
+    assert [third.details["session_id"], fourth.details["session_id"]] == vendor.known[-2:]
     assert ("not found" in third.details.get("session_lost", "")) == lost
     assert "session_lost" not in fourth.details
-    assert vendor.bodies[3][PREVIOUS[vendor.module]] == "session-3"
-    if lost:
-        kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
-        assert vendor.parts(2) == [kept[0], WORDS, kept[1], WORDS, kept[2], WORDS]
-    else:
-        assert vendor.bodies[2][PREVIOUS[vendor.module]] == "session-2"
+    kept = [path.read_bytes() for path in sorted(tmp_path.glob("chains/*/0*.png"))]
+    assert kept[1:] == vendor.answers, "one order a step"
+    assert all(body["store"] for body in vendor.bodies)
+    further = [kept[0], WORDS, kept[1], WORDS, kept[2], WORDS] if lost else [WORDS]
+    assert [vendor.parts(number) for number in range(4)] == [[kept[0], WORDS], [WORDS], further, [WORDS]]
+    last = [None, "session-1", None if lost else "session-2", "session-3"]
+    assert [body.get(PREVIOUS[vendor.module]) for body in vendor.bodies] == last
 
 
 def test_openai_sessions_cost_what_both_models_count(vendor, chain):

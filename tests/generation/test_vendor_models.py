@@ -97,6 +97,10 @@ def test_the_line_that_is_asked_for_gives_the_price(tmp_path, monkeypatch):
         ("fal:model=fal-ai/nano-banana-2/edit,resolution=1K/2K", "it must be one of 1K, 2K, 4K"),
         ("bfl:model=flux-kontext-pro,safety_tolerance=3", "it must be one of 0, 1, 2"),
         ("bfl:base_url=https://me:secret@gateway.example", "must not hold a user name"),
+        *(
+            (f"bfl:base_url={address}", "base address must")
+            for address in ("ftp://x", "bfl.ai", "file:///etc/passwd")
+        ),
         ("hf:provider=together", "fal-ai, replicate"),
         ("diffusers:dtype=int8", "dtype"),
         ("diffusers:steps=0", "steps"),
@@ -186,8 +190,11 @@ def test_a_base_address_is_part_of_the_identity(monkeypatch):
         assert "base_url" not in plain.settings
         assert elsewhere.settings == {**plain.settings, "base_url": "https://gateway.example"}
         assert elsewhere.label == f"{name}:base_url=https://gateway.example"
-    monkeypatch.setenv("BFL_BASE_URL", "https://gateway.example")
-    assert editors.choose("bfl").settings["base_url"] == "https://gateway.example"
+    assert editors.choose("bfl").editor.address() == "https://api.bfl.ai"
+    monkeypatch.setenv("BFL_BASE_URL", "https://gateway.example/")
+    assert editors.choose("bfl").settings["base_url"] == "https://gateway.example/"
+    assert editors.choose("bfl").editor.address() == "https://gateway.example"
+    assert editors.choose("bfl:base_url=http://127.0.0.1:1").editor.address() == "http://127.0.0.1:1"
 
 
 def test_what_no_server_can_do_is_said_in_one_sentence():

@@ -7,7 +7,7 @@ import time
 
 import httpx2
 import pytest
-from convergebench.generation import editors, keys
+from convergebench.generation import keys
 from convergebench.generation.calls import Rejected, Transient, Unusable
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import wire
@@ -68,16 +68,6 @@ def test_a_status_is_retried_recorded_or_stops_the_run():
     assert wire.retry_after_seconds(in_a_minute) == pytest.approx(60, abs=2)
     assert wire.retry_after_seconds("soon") is None
     assert wire.retry_after_seconds(None) is None
-
-
-def test_a_base_address_is_the_options_or_the_environments(monkeypatch):
-    for address in ("ftp://x", "api.vendor.example", "file:///etc/passwd"):
-        with pytest.raises(UserError, match="the base address must"):
-            wire.base_address(address, "https://vendor.example")
-    assert editors.choose("bfl").editor.address() == "https://api.bfl.ai"
-    monkeypatch.setenv("BFL_BASE_URL", "https://gateway.example/")
-    assert editors.choose("bfl").editor.address() == "https://gateway.example"
-    assert editors.choose("bfl:base_url=http://127.0.0.1:1").editor.address() == "http://127.0.0.1:1"
 
 
 def test_a_paid_picture_is_asked_for_again(monkeypatch):
