@@ -1,38 +1,22 @@
-"""Difficulty and growth, on cases whose truth is known."""
+"""Difficulty, on cases whose truth is known, and what tables write."""
 
 import csv
 import dataclasses
 import io
 import json
 import tracemalloc
-from types import SimpleNamespace
 
 import kept_numbers
 import numpy as np
 import pytest
-from convergebench.generation import editors, programs, suites
+from convergebench.generation import editors, suites
 from convergebench.generation.plan import make_plan
 from convergebench.generation.records import FinishedChain
-from convergebench.metric_modules.halflife.outcomes import Outcome
-from convergebench.spaces_app.analysis import groups, tables
+from convergebench.spaces_app.analysis import tables
 from convergebench.spaces_app.analysis.program_groups import asks_for_edit, group_of_chain, program_groups
 from convergebench.spaces_app.analysis.tables import Estimate, Table, TableRow, column
 from convergebench.spaces_app.studies.programs.statistics import difficulty
-from convergebench.spaces_app.studies.replication.statistics import failure_levels
 from simulated import dataset, report
-
-
-def test_growth_tells_jitter_from_drift():
-    scores, chains, floors = dataset({"drift": 50.0, "jitter": 50.0}, sources=4)
-    for row in scores:
-        row["rmse"] = 2.0 * row["round"] if row["editor"] == "drift" else 3.0
-        row["rmse_previous"] = 8.0 * 0.5 ** row["round"] if row["editor"] == "jitter" else None
-    rows = {row["editor"]: row for row in report(scores, chains, floors).tables["growth"].rows}
-    assert rows["drift"]["exponent"] == pytest.approx(2)
-    assert rows["jitter"]["exponent"] == pytest.approx(0, abs=1e-9)
-    assert rows["drift"]["q"] is None
-    assert "consecutive returns" in rows["drift"]["reason"]
-    assert rows["jitter"]["q"] == pytest.approx(0.5)
 
 
 def test_a_case_of_ten_rounds_takes_a_few_kilobytes():
@@ -69,40 +53,10 @@ def test_open_limits_and_missing_values_in_tables():
     assert tables.as_text(table) == tables.as_text(table, ["a", "b"]) == "A\n1"
 
 
-def test_limits_of_a_curve_stay_within_the_metrics_range():
-    scores, chains, floors = dataset({"one": 1.0}, sources=2, programs=1, interaction=2.0, seed=5)
-    rows = report(scores, chains, floors).tables["curves"].rows
-    for row in rows:
-        if row["metric"].startswith(("retained", "quality", "kept")):
-            assert 0 <= row["mean_low"] <= row["mean_high"] <= 1
-        if row["metric"] in ("psnr", "rmse", "lpips"):
-            assert row["mean_low"] is None or row["mean_low"] >= 0
-
-
-def test_failures_are_placed_on_the_levels_of_banana100_by_rules():
-    hat = SimpleNamespace(category="accessories", chain=SimpleNamespace(program=programs.get("hat")))
-    parts = [failure_levels._level(hat, "part lost", area) for area in (0.03, 0.02, 0.01)]
-    assert parts == ["object", "object", "sub-object"]
-    levels = {"quality lost": "image", "not undone": "object", "another person": "sub-object"}
-    assert {cause: failure_levels._level(hat, cause, None) for cause in levels} == levels
-    cycle = ("flip the image vertically", "take it back")
-    program = dataclasses.replace(programs.get("flip-vertically"), cycle=cycle)
-    flipped = SimpleNamespace(category="geometric", chain=SimpleNamespace(program=program))
-    assert failure_levels._level(flipped, "not changed", None) == "image"
-    assert failure_levels._level(flipped, "refused", None) is None
-
-
 def test_a_line_stands_in_latex_where_a_value_changes_and_not_before_the_first():
     made = Table("placed", "Placed", Made, [Made(a=role, b=Estimate()) for role in "aabb"])
     assert tables.as_latex(made, rule_where="a").count("\\midrule") == 2  # below the heading, and once
     assert tables.as_latex(made).count("\\midrule") == 1
-
-
-@pytest.mark.parametrize(("kept", "end_round", "lost_at"), [(1, 3, 3), (4, 3, 5), (2, None, 3)])
-def test_a_technical_failure_is_a_loss_in_its_round(kept, end_round, lost_at):
-    case = SimpleNamespace(end="failed", end_round=end_round)
-    [outcome] = groups.count_failures([case], [Outcome(kept, failed=True)])
-    assert (outcome.lost_at, outcome.cause, outcome.failed) == (lost_at, groups.FAILED, False)
 
 
 # Difficulty in simulated runs
@@ -152,13 +106,6 @@ def test_a_misdeclared_program_is_flagged():
     flags = {row.program: row.behaves for row in wrong}
     assert flags["ball"] == "partial"
     assert flags["flip"] is None
-
-
-def test_survivors_count_as_lost_after_the_last_round():
-    rows = {row.program: row for row in difficulty.difficulty("", *run(4, horizon=20), DECLARED, 20)}
-    assert rows["copy"].survived > rows["smile"].survived
-    full = {row.program: row for row in difficulty.difficulty("", *run(4), DECLARED, 200)}
-    assert 1 < rows["copy"].factor.value < full["copy"].factor.value
 
 
 def test_programs_that_share_no_source_are_not_compared():

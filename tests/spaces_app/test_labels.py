@@ -88,21 +88,6 @@ def labelled(folder):
     return compute_tables(read_analysis(Reader(folder)))
 
 
-def test_labels_have_tables_and_their_agreement(labelled):
-    best, *others = labelled["ratings"].rows
-    keys = ("editor", "rating", "rated_5", "raters", "pictures")
-    assert [best[key] for key in keys] == ["steady", 5, 1, 2, 2]
-    assert {(row["rating"], row["rated_1"]) for row in others} == {(1.5, 0.5)}
-    [pair] = labelled["preferences"].rows
-    assert (pair["first"], pair["second"], pair["losses"], pair["margin"]) == ("fading", "steady", 1.0, -1.0)
-    seen = {(row["failure"][:7], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}
-    assert (seen["nothing", "steady"], seen["noise o", "fading"]) == (1.0, 1.0)
-    alpha = {row["question"]: row["alpha"] for row in labelled["label_agreement"].rows}
-    assert alpha["What went wrong"] == alpha["What went wrong: the level"] == 1.0
-    assert 0.8 < alpha["How good is it"] < 1
-    assert alpha["Which one is better"] is None  # one person alone
-
-
 def test_saved_labels_are_those_that_were_added(folder, labelled, tmp_path):
     say("list", "labels", "--dataset", folder, "--out", tmp_path / "all.json")
     rows = json.loads((tmp_path / "all.json").read_text())["labels"]
@@ -193,6 +178,12 @@ def test_people_count_additions_in_the_space(tmp_path):
 
 def test_the_numbers_of_every_table(labelled):
     kept_numbers.check("labels", kept_numbers.rows_of(labelled))
+    [pair] = labelled["preferences"].rows
+    assert (pair["first"], pair["second"], pair["margin"]) == ("fading", "steady", -1.0)
+    seen = {(row["failure"][:7], row["editor"]): row["share"] for row in labelled["failures_seen"].rows}
+    assert (seen["nothing", "steady"], seen["noise o", "fading"]) == (1.0, 1.0)
+    asked = {row["question"] for row in labelled["label_agreement"].rows}
+    assert asked >= {"What went wrong", "What went wrong: the level", "How good is it", "Which one is better"}
 
 
 def test_an_item_has_the_words_of_its_round(folder):

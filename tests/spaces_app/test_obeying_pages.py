@@ -17,7 +17,7 @@ from convergebench.spaces_app.reporting.write import headline_with_picture
 from convergebench.spaces_app.space.chains.tab import chain, pick, picture
 from convergebench.spaces_app.space.curves.tab import _curves_figure, curves
 from convergebench.spaces_app.space.failures.tab import failures
-from convergebench.spaces_app.space.headline import Choice, leaderboard
+from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.leaderboard.tab import comparisons_html, page_data, story, which_editor
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.served_dataset import open_dataset
@@ -28,25 +28,6 @@ def twelve(tmp_path_factory):
     """Twelve editors on 13 pictures."""
     folder = tmp_path_factory.mktemp("twelve") / "convergebench"
     return open_dataset(str(twelve_editors.write(folder, steps=13 * 21 * 12)))
-
-
-@pytest.mark.parametrize("threshold", [0.3, 0.9])
-def test_headline_strips_and_failures_follow_the_filters(twelve, threshold):
-    board = leaderboard(twelve, Choice(threshold=threshold))
-    text = story(twelve, 0, "", "all", "all", "convergence", threshold)
-    best = next(row for row in board.table.rows if row["role"] == "editors")
-    first = float(re.search(r"(\d+\.\d) \[\d+\.\d, \d+\.\d\]", text)[1])
-    assert first == pytest.approx(best["rounds_kept"], abs=0.051)
-    assert f"failure threshold {threshold:.0%}" in text
-    for row in [row for row in board.table.rows if row["cause"]]:
-        name, count = re.fullmatch(r"(.*) \((\d+) of \d+\)", row["cause"]).groups()
-        found = failures(twelve, row["editor"], name, "", "", "all", "all", "convergence", threshold)
-        assert found["total"] == int(count)
-    shown = found["rows"][0]
-    assert chain(twelve, shown["chain"], "convergence", threshold)["lost_at"] == shown["lost_at"]
-    lines = curves(twelve, "kept", "", "all", "all", "convergence", threshold)["curves"]
-    [line] = [line for line in lines if line["editor"] == best["editor"]]
-    assert line["points"][-1][1] == pytest.approx(best["survival"])
 
 
 def test_a_crop_holds_what_was_asked_and_what_broke():

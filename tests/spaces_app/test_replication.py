@@ -15,6 +15,7 @@ from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.published.curves import published_metrics
+from convergebench.spaces_app.studies.replication.series import replication_series
 
 SOURCES = ("fog", "holi", "moss")
 
@@ -32,6 +33,16 @@ def test_a_picture_is_grey_only_if_every_pixel_is():
     assert _colour_of(grey) == (0, 0)
     compared = compare(None, [grey, tinted], [{}] * 2)
     assert [(row["coloured_share"], row["colour_left"]) for row in compared] == [(0, 0), (1 / 64, 1 / 64)]
+
+
+def test_lpips_alone_is_no_series():
+    one = chain("replicate", "fog")
+    finished = FinishedChain(one.id, one, "banana", "1", "complete", 2, None)
+    about = {"chain": one.id, "round": 1, "position": 1, "status": "ok", "reasons": "{}", "signature": "{}"}
+    rows = [about | {"step": step, "lpips": 0.1 * step} for step in (1, 2)]
+    assert replication_series(Analysis(rows, [finished])) == {}
+    with_niqe = [row | {"niqe": 3.0} for row in rows]
+    assert len(replication_series(Analysis(with_niqe, [finished]))) == 2
 
 
 def test_reconstruction_is_a_group_of_its_own():
@@ -94,7 +105,10 @@ def untidy():
 
 
 def test_the_numbers_of_every_table():
-    kept_numbers.check_study("replication", compute_tables(untidy()), "replication")
+    tables = compute_tables(untidy())
+    kept_numbers.check_study("replication", tables, "replication")
+    ranks = {(row["program"], row["editor"], row["metric"]): row for row in tables["no_reference_ranks"].rows}
+    assert ranks["replicate", "worn", "NIQE"]["fooled_by"] == "holi (2 of 3)"
 
 
 # Published tables: what counts as one picture, and what two editors are compared at

@@ -47,6 +47,12 @@ def test_the_rest_answers_with_plain_values(server):
     assert [(row["editor"], len(row["quality"])) for row in found["rows"]] == [("fading", 4), ("steady", 4)]
 
 
+def test_failures_say_what_failed_first(server):
+    lost = server.ask("failures", "identity", "not changed", *FIRST)[1]
+    assert [cause["title"] for cause in lost["causes"]] == ["Nothing changed"]
+    assert {(row["editor"], row["clause"]) for row in lost["rows"]} == {("identity", "nothing changed")}
+
+
 def test_metrics_are_on_their_own_ranges(server):
     rows = server.ask("metrics", chain_of(server, "fading"))[1]
     names = ("NIQE (no reference)", "MUSIQ (no reference)", "SSIM")
@@ -56,19 +62,6 @@ def test_metrics_are_on_their_own_ranges(server):
     assert musiq == [0.7, 0.7, None, None]  # null and not a number alike have no value
 
 
-def test_failures_come_with_the_reason_and_the_step(server):
-    found = server.ask("failures", "fading", "", *FIRST)[1]
-    assert found["causes"] == [{"cause": "quality lost", "title": "Quality lost", "count": found["total"]}]
-    assert len(found["rows"]) == found["total"] == 4
-    for row in found["rows"]:
-        assert row["step"] == 2 * row["lost_at"] == 2 * row["kept"] + 2  # the undo of the round
-        assert row["clause"].endswith("% < 50%")
-    rows = server.ask("failures", "identity", "not changed", *FIRST)[1]["rows"]
-    assert {(row["lost_at"], row["step"], row["clause"]) for row in rows} == {(1, 1, "nothing changed")}
-    everyone = server.ask("failures", "", "", *FIRST)[1]["rows"]
-    assert "identity" not in {row["editor"] for row in everyone}  # a baseline is asked for by name
-
-
 FIRST = "", "", "all", "all", "convergence", 0.5, "first", 0, 24  # all that `failures` asks for after a cause
 WRONG = [
     ("failures", ["nobody", "", *FIRST], "no editor"),
@@ -76,7 +69,6 @@ WRONG = [
     ("picture", ["{chain}", 1, "crop", 8, "../../etc 1"], "no chain"),
     ("table", ["docx", "", "all", "all", "convergence", 0.5, []], "no form"),
     ("picture", ["../../../etc/passwd", 1, "view", 8, ""], "no chain"),
-    ("picture", ["{chain}", 99, "view", 8, ""], "its steps are 0 to 8"),
     ("picture", ["{chain}", 1, "../view", 8, ""], "no kind"),
     ("picture", ["{chain}", 1, "difference", 10**9, ""], "no gain"),
     ("picture", [{"a": 1}, 1, "view", 8, ""], "chain is"),
@@ -86,7 +78,6 @@ WRONG = [
     ("leaderboard", ["", "all", "all", "pnsr", 0.5, []], "no metric"),
     ("leaderboard", ["", "all", "all", "convergence", 0.5, ["none"]], "no editor"),
     ("leaderboard", ["", "all", "all", "convergence", "NaN", []], "threshold is"),
-    ("leaderboard", ["", "all", "all", "convergence", 0, []], "must be above 0"),
     ("curves", ["../../x", "", "all", "all", "convergence", 0.5], "no metric"),
     ("leaderboard", ["", "all", "all", "convergence", 0.5, 7], "editors is"),
     ("pick", ["best", ""], "surprise, worst, longest"),

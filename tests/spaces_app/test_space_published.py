@@ -1,6 +1,5 @@
 """The published folder of the Space starts without this checkout and shows the dataset."""
 
-import inspect
 import json
 import subprocess
 import sys
@@ -55,22 +54,6 @@ def test_a_space_of_another_namespace_names_its_dataset(tmp_path):
     assert (head["sdk"], head["app_file"]) == ("gradio", "app.py")
     pins = dict(line.split("==") for line in (folder / "requirements.txt").read_text().split() if "==" in line)
     assert head["sdk_version"] == pins["gradio"]
-    assert len(head["short_description"]) <= 60
-
-
-def test_the_lower_bound_of_gradio_has_what_the_space_uses():
-    """6.29.0 was checked by hand; this test keeps it as the bound and looks for the same names in the installed one."""
-    import gradio
-
     pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    assert "gradio>=6.29" in pyproject["project"]["optional-dependencies"]["space"]
-    for function, used in (
-        (gradio.Server.api, "name queue concurrency_limit api_visibility"),
-        (
-            gradio.Server.launch,
-            "server_port prevent_thread_lock inbrowser show_error state_session_capacity run_history",
-        ),
-    ):
-        assert {*used.split()} <= {*inspect.signature(function).parameters}
-    assert (hasattr(gradio.Server, "get_blocks"), hasattr(gradio.Blocks, "block_thread")) == (True, True)
-    assert gradio.Server().state_holder.session_data == {}
+    assert "gradio>=6.29" in pyproject["project"]["optional-dependencies"]["space"]  # checked by hand
+    assert len(head["short_description"]) <= 60

@@ -45,19 +45,6 @@ def test_the_space_has_the_reports_leaderboard(folder, dataset):
         assert mine == pytest.approx(theirs)
 
 
-def test_threshold_and_metric_move_the_rounds_kept(dataset):
-    def kept(**choice):
-        return {row["editor"]: row["rounds_kept"] for row in leaderboard(dataset, Choice(**choice)).table.rows}
-
-    low, high, alone = kept(threshold=0.2), kept(threshold=0.8), kept(metric="rmse")
-    assert high["fading"] < low["fading"]
-    assert low["identity"] == high["identity"] == 0
-    assert {row["cause"] for row in failures(dataset, metric="rmse")["rows"]} == {"quality lost"}
-    assert (
-        alone["fading"] < alone["identity"] == small_dataset.ROUNDS
-    )  # it makes no edit, which RMSE does not see
-
-
 def test_editor_names_are_escaped_and_numbers_stay_numbers(tmp_path):
     hostile = {'<img src=x onerror="alert(1)">': 0.1, "steady & quiet": 0.02}
     made = open_dataset(str(small_dataset.write(tmp_path / "hostile", hostile)))

@@ -155,17 +155,13 @@ def test_only_one_edit_and_one_undo_are_written_for():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ('Here is the instruction:\n\n"Remove the hat."', "Remove the hat."),
-        ('{"instruction": "Remove the hat."}', "Remove the hat."),
         ('```json\n{"undo": "Remove the hat."}\n```', "Remove the hat."),
         ("Undo: **remove the hat**", "remove the hat"),
         ('{"instruction": "Remove the hat.", "why": "it was added"}', None),
         ('["Remove the hat."]', None),
-        ("I'm sorry, but I can't help with editing pictures.", None),
         ("The hat should be removed.", None),
         ("Which hat do you mean?", None),
         ("Remove the hat.\nRemove the scarf.", None),
-        ("42", None),
     ],
 )
 def test_only_an_instruction_is_taken_from_an_answer(answer, words):
