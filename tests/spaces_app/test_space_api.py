@@ -56,6 +56,8 @@ def test_failures_say_what_failed_first(server):
 def test_metrics_are_on_their_own_ranges(server):
     rows = server.ask("metrics", chain_of(server, "fading"))[1]
     names = ("NIQE (no reference)", "MUSIQ (no reference)", "SSIM")
+    with_value = {row["metric"] for row in rows if row["value"] is not None}
+    assert {row["metric"] for row in rows} == with_value >= {"RMSE", "LPIPS", *names}
     niqe, musiq, ssim = ([row["value"] for row in rows if row["metric"] == name] for name in names)
     assert len(ssim) == small_dataset.ROUNDS
     assert niqe == pytest.approx([1 - (4 + 20 * (1 - kept)) / 100 for kept in ssim])  # lower is better, 0 to 100

@@ -24,7 +24,6 @@ from convergebench.spaces_app.space.leaderboard.tab import leaderboard_html, sto
 from convergebench.spaces_app.space.page import page_files
 from convergebench.spaces_app.space.previews import Previews
 from convergebench.spaces_app.space.served_dataset import NoPicture, open_dataset
-from convergebench.spaces_app.studies.metrics.tab.tab import metrics
 from PIL import Image
 from simulated import report
 from small_dataset import chain_of
@@ -103,12 +102,6 @@ def test_the_viewer_shows_costs_words_and_curves_of_a_chain(dataset):
     assert chains._step_view(dataset.chain(view["chain"]), long, None)["text"] == "x" * 4000
     shown = [chains.picture(dataset, view["chain"], 3, "difference", *gain)["url"] for gain in ((), (8,))]
     assert shown[0] == shown[1] is not None
-
-
-def test_only_metrics_with_a_value_have_a_line(dataset):
-    rows = metrics(dataset, chain_of(dataset, "fading"))
-    assert {row["metric"] for row in rows} == {row["metric"] for row in rows if row["value"] is not None}
-    assert {row["metric"] for row in rows} >= {"RMSE", "SSIM", "LPIPS"}
 
 
 def test_the_chain_that_was_asked_for_is_found(dataset):

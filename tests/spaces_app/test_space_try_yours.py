@@ -90,7 +90,9 @@ def test_files_become_a_chain_of_rounds(dataset):
     assert large.chain.short_side == 512
     with pytest.raises(UserError, match="63x63; at least 64"):
         tab._inspect(("small", small_dataset.picture(1, side=63)))
-    thresholds = [row["threshold"] for row in score(dataset, ORIGINAL, [ORIGINAL])["verdicts"]]
+    same = score(dataset, ORIGINAL, [ORIGINAL])
+    assert (verdict(same)["quality"], same["steps"][1]["scores"]["psnr"]) == ([1], 100)
+    thresholds = [row["threshold"] for row in same["verdicts"]]
     assert thresholds == pytest.approx([number / 20 for number in range(1, 20)])
 
 
