@@ -7,52 +7,42 @@ import shutil
 import socket
 from unittest import mock
 
+import pyarrow.parquet as pq
 import pytest
 import small_dataset
-from convergebench.dataset_builder.dataset import schema
-from convergebench.dataset_builder.dataset.rows import FLOORS, configs
-from convergebench.metric_modules.scores import SCORES
+from convergebench.dataset_builder.studies.published.published_scores import import_scores
 from counting import digest
-from simulated import dataset
 from verbs import invoke
 
-# What the made-up rows leave out, for columns that may not be null.
-DEFAULTS = {
-    "chains": {"items": "[]", "small": False, "shows": "", "source_sha256": ""},
-    "steps": {"instruction": "", "details": "{}"},
-}
 
-
-def lay(folder, **tables):
-    """A dataset's Parquet with whole rows, as far as the report reads it."""
-    for name, rows in tables.items():
-        config = (configs() | {"scores": SCORES, "floors": FLOORS})[name]
-        zero = {"string": "", "int32": 0, "bool": False}
-        nothing = {column.name: zero[column.type] if column.required else None for column in config.columns}
-        nothing |= DEFAULTS.get(name, {})
-        schema.write(folder / "data" / name / "0000.parquet", config, [nothing | row for row in rows])
-    small_dataset.list_files(folder)
-
-
-def steps_of(scores):
-    names, paid = ("chain", "step", "round", "position", "status"), {"latency": 2.0, "cost": 0.04}
-    return [{name: row[name] for name in names} | paid for row in scores]
+def unscored(folder, **options):
+    """A small dataset, as it is before `convergebench score`."""
+    small_dataset.write(folder, **options)
+    shutil.rmtree(folder / "data" / "scores")
+    return small_dataset.list_files(folder)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    sources = [f"picture-{number}" for number in range(13)]
+    editors = {"one": 0.16, "two": 0.02}
+
+    def judge(row, *place):
+        return row | {"clip": row["ssim"], "retained_clip": row["ssim"], "reasons": "{}"}
+
     folder = tmp_path_factory.mktemp("dataset")
-    scores, chains, floors = dataset({"one": 1.5, "two": 1.0}, sources=13, programs=1, rounds=10)
-    lay(folder, scores=scores, chains=chains, floors=floors, steps=steps_of(scores))
-    return folder
+    return small_dataset.write(folder, editors, sources, ("hat",), 10, judge=judge)
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """A dataset of nothing but two published curves: every file that a report has, and only two figures."""
-    folder = tmp_path_factory.mktemp("small")
-    _, chains, _ = dataset({"one": 1.0}, sources=2, programs=1, rounds=3)
-    lay(folder, chains=chains, published=[*published("a", 1.0), *published("b", 0.9)])
+    folder, table = tmp_path_factory.mktemp("small"), tmp_path_factory.mktemp("table") / "theirs.csv"
+    unscored(folder, editors={"one": 0.02}, rounds=3)
+    curves = {"a": 1.0, "b": 0.9}
+    lines = [f"{case},{round},{curves[case] - 0.06 * round}" for case in curves for round in (1, 2, 3)]
+    table.write_text("\n".join(["case,round,ssim", *lines]))
+    import_scores(table, folder, {}, "theirs")
     return folder
 
 
@@ -86,26 +76,19 @@ def test_a_report_is_written_and_the_headline_printed(whole):
     assert (out / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "figures" / "price.svg").exists()
     [row] = [row for row in json.loads((out / "leaderboard.json").read_text())["rows"] if row["editor"] == "one"]
-    assert (row["cost"], row["seconds"]) == (pytest.approx(0.08), pytest.approx(4.0))
+    assert (row["cost"], row["seconds"]) == (pytest.approx(0.08), pytest.approx(2 * 1.16))
 
 
 def test_what_cannot_be_reported_is_one_sentence(small, tmp_path):
-    unscored = tmp_path / "unscored"
-    lay(unscored, chains=dataset({"one": 1.0}, sources=2, programs=1, rounds=3)[1])
     (tmp_path / "taken").write_text("a file")
     for words, sentence in (
         ((small, "--threshold", "1.5"), "--threshold must be above 0 and at most 1, got 1.5"),
         ((tmp_path,), "`convergebench build` makes one"),
-        ((unscored,), "`convergebench score"),
+        ((unscored(tmp_path / "unscored"),), "`convergebench score"),
         ((small, "--out", tmp_path / "taken"), f"cannot write to {tmp_path / 'taken'}"),
     ):
         result = run(*words)
         assert (result.exit_code, sentence in result.output) == (2, True), result.output
-
-
-def published(case, start):
-    row = dict.fromkeys(("chain", "position")) | {"editor": "theirs", "case": case, "image": case, "run": 1}
-    return [row | {"table": "theirs.csv", "round": round, "ssim": start - 0.06 * round} for round in (1, 2, 3)]
 
 
 def test_a_report_replaces_its_own_files_and_keeps_others(small, whole, tmp_path):
@@ -143,12 +126,11 @@ def test_a_report_that_fails_on_its_way_leaves_the_one_before(small, whole, tmp_
     assert digest(out) == before
 
 
-def test_the_page_names_editors_without_scores(folder, tmp_path):
-    scores, chains, floors = dataset({"one": 1.0, "later": 2.0}, sources=2, programs=1, rounds=3)
-    later = {chain["chain"] for chain in chains if chain["editor"] == "later"}
-    scores = [row for row in scores if row["chain"] not in later]
-    lay(tmp_path / "two", scores=scores, chains=chains, floors=floors)
-    assert run(tmp_path / "two", "--out", tmp_path / "out").exit_code == 0
+def test_the_page_names_editors_without_scores(tmp_path):
+    later = small_dataset.write(tmp_path / "later", {"one": 0.1, "later": 0.1})
+    scores = later / "data" / "scores" / "0000.parquet"
+    small_dataset.rewrite(scores, pq.read_table(scores, filters=[("editor", "=", "one")]))
+    assert run(later, "--out", tmp_path / "out").exit_code == 0
     text = (tmp_path / "out" / "index.html").read_text()
     assert "Not on this page, because their chains have no scores: later; " in text
 
@@ -162,9 +144,7 @@ def refused(*words):
 def test_what_is_no_scored_dataset_is_refused(tmp_path):
     assert "give a folder that exists here or a Hub repo" in refused(tmp_path / "nowhere")
     assert "`convergebench build` makes one" in refused(tmp_path)
-    made = small_dataset.write(tmp_path / "made")
-    shutil.rmtree(made / "data" / "scores")
-    assert "`convergebench score" in refused(made)
+    assert "`convergebench score" in refused(unscored(tmp_path / "unscored"))
 
 
 def test_a_port_that_is_taken_is_named(tmp_path):

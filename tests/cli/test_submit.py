@@ -10,12 +10,12 @@ import pytest
 import scored
 import stores
 from convergebench.cli.studies.submissions import _again
-from convergebench.dataset_builder.building import build, card
+from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import manifest, schema
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import STEPS, configs
 from convergebench.dataset_builder.studies.submissions import submission
-from convergebench.generation import editors, generate, store_reader, suites
+from convergebench.generation import editors, generate, suites
 from convergebench.generation.plan import make_plan
 from convergebench.generation.records import FinishedChain, UserError
 from convergebench.generation.studies.submissions import suite_cases
@@ -142,13 +142,13 @@ def test_what_is_altered_is_refused_despite_new_hashes(changes, sentence, folder
 
 def test_a_changed_pixel_is_refused_by_scores(folder):
     alter(folder, "steps", change_a_pixel)
-    steps = {(row["chain"], row["step"]): row["sha256"] for row in Reader(folder).table("steps").to_pylist()}
-    alter(folder, "scores", lambda rows: [row | {"sha256": steps[row["chain"], row["step"]]} for row in rows])
+    hashes = {(row["chain"], row["step"]): row["sha256"] for row in Reader(folder).rows("steps")}
+    alter(folder, "scores", lambda rows: [row | {"sha256": hashes[row["chain"], row["step"]]} for row in rows])
     said = verified(folder)
     assert ("step 2: psnr is " in said, "from its picture" in said) == (True, True)
 
 
-def test_one_case_left_out_is_refused_by_its_name(made, tmp_path):
+def test_one_case_left_out_is_refused_by_its_name_and_costs_the_rank(made, tmp_path):
     shutil.copytree(made / "run", tmp_path / "run")
     chains = {chain.program.id: chain for chain in Reader(made / "submission").chains()}
     shutil.rmtree(tmp_path / "run" / "chains" / chains["red-ball"].id)
@@ -157,12 +157,9 @@ def test_one_case_left_out_is_refused_by_its_name(made, tmp_path):
     sentence = "lacks 1 of the 4 cases of suite smoke 1, such as "
     assert f"this would not be accepted: jpeg:quality=40 {sentence}" in told.stderr
     assert sentence in verified(tmp_path / "less")
-
-
-def foreign(folder):
-    """Chains of no suite that is known."""
-    build.build(store_reader.find_finished([scored.runs(folder / "run")]), folder / "foreign")
-    return Reader(folder / "foreign").chains()
+    [reasons] = read_analysis(Reader(stores.built(tmp_path / "dataset", tmp_path / "run"))).apart.values()
+    assert reasons == ("1 of its 4 planned chains are missing",)
+    assert not read_analysis(Reader(made / "submission")).apart
 
 
 @pytest.mark.parametrize(
@@ -178,7 +175,8 @@ def foreign(folder):
 def test_a_foreign_suite_and_a_foreign_case_are_refused(suite, version, sentence, tmp_path, monkeypatch):
     (tmp_path / "mine.toml").write_text('programs = ["red-ball"]\nsources = ["chelsea"]\n')
     monkeypatch.chdir(tmp_path)
-    chains = [replace(chain, suite=suite, suite_version=version) for chain in foreign(tmp_path)]
+    foreign = Reader(stores.built(tmp_path / "foreign", scored.runs(tmp_path / "run"))).chains()
+    chains = [replace(chain, suite=suite, suite_version=version) for chain in foreign]
     assert sentence in suite_cases.departures(chains)[0]
 
 
@@ -221,27 +219,18 @@ def test_submitting_is_a_pull_request(hub, api, folder, monkeypatch, made):
     told = run("verify", name, "--repo", REPO, "--revision", "refs/pr/1")
     assert told.exit_code == 0, told.stderr
     told = run("verify", name, "--repo", REPO)
-    assert (told.exit_code, told.stderr) == (2, f"Error: {REPO} has no submission {name!r}; it has none\n")
+    assert told.exit_code == 2
+    assert told.stderr == f"Error: {REPO} has no submission {name!r}; it has none\n"
 
 
 def test_an_accepted_submission_unpacks_to_the_same_bytes(made, folder, tmp_path):
     told = run("verify", folder, "--sample", 1, "--unpack", tmp_path / "run")
     assert "4 chains were copied" in told.stdout
-    build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "again")
-    again = Reader(tmp_path / "again")
+    again = Reader(stores.built(tmp_path / "again", tmp_path / "run"))
     for file in set(again.data_files()) - set(again.files("editors")):
         assert (tmp_path / "again" / file).read_bytes() == (folder / file).read_bytes(), file
     [apart] = read_analysis(again).apart.values()
     assert apart == (submission.SELF_REPORTED,)
-
-
-def test_chains_dropped_before_the_build_cost_the_rank(made, tmp_path):
-    shutil.copytree(made / "run", tmp_path / "run")
-    shutil.rmtree(next((tmp_path / "run" / "chains").iterdir()))
-    build.build(store_reader.find_finished([tmp_path / "run"]), tmp_path / "dataset")
-    [reasons] = read_analysis(Reader(tmp_path / "dataset")).apart.values()
-    assert reasons == ("1 of its 4 planned chains are missing",)
-    assert not read_analysis(Reader(made / "submission")).apart
 
 
 def test_what_was_retried_travels_with_the_submission(made, folder):
@@ -295,7 +284,8 @@ def test_scores_without_honesty_are_refused(made, tmp_path):
 def test_a_foreign_file_in_a_submission_is_refused_by_name(made, tmp_path):
     (tmp_path / "submission.json").write_text("theirs")
     told = run("submit", made / "run", "--out", tmp_path, "--metrics", METRICS)
-    assert (told.exit_code, "submission.json was not written by this benchmark" in told.stderr) == (2, True)
+    assert told.exit_code == 2
+    assert "submission.json was not written by this benchmark" in told.stderr
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"submission.json": "theirs"}
 
 

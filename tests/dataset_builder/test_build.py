@@ -1,4 +1,4 @@
-"""Chains become a dataset that loads, to the byte the same each time."""
+"""Chains become a dataset that loads, to the byte the same each time, with a card of its counts, columns and code."""
 
 import hashlib
 import io
@@ -10,15 +10,20 @@ import datasets
 import numpy as np
 import pytest
 import stores
+import yaml
 from convergebench.dataset_builder.building import build as building
+from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.building.card import editor_folders
 from convergebench.dataset_builder.dataset import manifest, schema
+from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import STEPS
+from convergebench.dataset_builder.dataset.rows import CHAINS, STEPS, configs
 from convergebench.dataset_builder.publishing import beside
 from convergebench.generation import store_reader
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
+from convergebench.metric_modules.scores import SCORES
+from house_copy import HOUSE
 from hub_fixtures import score
 from PIL import Image
 
@@ -93,7 +98,7 @@ def test_the_same_chains_give_the_same_bytes_in_any_order(run, tmp_path):
     assert contents(tmp_path / "once") == contents(tmp_path / "again")
 
 
-def test_another_editor_adds_files_and_rewrites_no_shard(run, tmp_path):
+def test_a_rebuild_rewrites_no_shard_takes_away_what_is_gone_and_fails_whole(run, tmp_path):
     build(tmp_path / "out", run)
     before = contents(tmp_path / "out")
     stores.keep(tmp_path / "more", stores.chain("blur"))
@@ -102,6 +107,13 @@ def test_another_editor_adds_files_and_rewrites_no_shard(run, tmp_path):
     kept = {file for file in before if after.get(file) == before[file]}
     assert kept == {f"data/{name}/0000.parquet" for name in ("steps/jpeg-quality-40", "steps/paint", "sources")}
     assert set(after) - set(before) == {"data/steps/blur/0000.parquet"}
+    build(tmp_path / "out", run)
+    assert contents(tmp_path / "out") == before
+    assert not (tmp_path / "out/data/steps/blur").exists()
+    (run / "chains" / stores.chain("paint", 2).id / "0001.png").unlink()
+    with pytest.raises(UserError, match=r"0001\.png is missing"):
+        build(tmp_path / "out", run)
+    assert contents(tmp_path / "out") == before
 
 
 def test_shards_are_bounded_and_hold_whole_chains(run, tmp_path, monkeypatch):
@@ -110,37 +122,16 @@ def test_shards_are_bounded_and_hold_whole_chains(run, tmp_path, monkeypatch):
     files = Reader(tmp_path / "out").files("steps")
     assert len(files) == 4
     for file in files:
-        assert schema.pq.read_table(tmp_path / "out" / file, columns=["chain"])["chain"].unique().__len__() == 1
+        assert len({row["chain"] for row in Reader(tmp_path / "out").file_rows(file)}) == 1
 
 
-def test_a_rebuild_takes_away_what_is_no_longer_part_of_it(run, tmp_path):
-    stores.keep(tmp_path / "more", stores.chain("blur"))
-    build(tmp_path / "out", run, tmp_path / "more")
-    build(tmp_path / "out", run)
-    build(tmp_path / "fresh", run)
-    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
-    assert not (tmp_path / "out/data/steps/blur").exists()
-
-
-def test_a_rebuild_that_fails_leaves_the_dataset_as_it_was(run, tmp_path):
-    build(tmp_path / "out", run)
-    before = contents(tmp_path / "out")
-    (run / "chains" / stores.chain("paint", 2).id / "0001.png").unlink()
-    with pytest.raises(UserError, match=r"0001\.png is missing"):
-        build(tmp_path / "out", run)
-    assert contents(tmp_path / "out") == before
-
-
-def test_the_next_build_clears_what_a_killed_one_left(run, tmp_path):
+def test_the_next_build_and_copy_clear_what_a_killed_one_left(run, tmp_path):
     build(tmp_path / "fresh", run)
     stores.write(tmp_path / "out/.building/data/steps/paint/0000.parquet", "half a file")
     stores.write(tmp_path / "out/data/steps/gone/0000.parquet", "of an earlier build")
     manifest.expect(tmp_path / "out", {"data/steps/gone/0000.parquet": {}})
     build(tmp_path / "out", run)
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
-
-
-def test_half_a_file_of_a_metric_is_gone_after_the_next_copy(tmp_path):
     stores.write(tmp_path / "psnr/.psnr.py.1-2.part", "half a file")
     beside.copy_to(tmp_path)
     assert (tmp_path / "psnr/psnr.py").exists()
@@ -163,12 +154,6 @@ def test_a_killed_build_resumes_from_its_finished_files(run, tmp_path, monkeypat
     monkeypatch.undo()
     build(tmp_path / "fresh", run)
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
-
-
-def test_two_builds_of_one_folder_do_not_mix(run, tmp_path):
-    with locked(tmp_path / "out"), pytest.raises(UserError, match="is being written by another process"):
-        build(tmp_path / "out", run)
-    build(tmp_path / "out", run)
 
 
 def test_rows_of_another_dataset_never_come_from_the_cache(tmp_path):
@@ -215,17 +200,145 @@ def test_one_name_for_two_sources_is_an_error(tmp_path):
         build(tmp_path / "out", tmp_path / "run")
 
 
-def test_a_folder_that_is_something_else_is_left_alone(run, tmp_path):
+def test_a_build_is_refused_and_leaves_the_folder_as_it_was(run, tmp_path):
+    """One that is written by another process, holds something else, or of a run without a finished chain."""
+    with locked(tmp_path / "out"), pytest.raises(UserError, match="is being written by another process"):
+        build(tmp_path / "out", run)
+    build(tmp_path / "out", run)
     stores.write(tmp_path / "mine" / "README.md", "# My notes\n")
     with pytest.raises(UserError, match=r"README.md is not a card of this benchmark"):
         build(tmp_path / "mine", run)
     with pytest.raises(UserError, match="holds a chain store"):
         build(run, run)
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["README.md"]
-
-
-def test_nothing_done_is_an_error(tmp_path):
-    stores.keep(tmp_path / "run", stores.chain(), done=False)
+    stores.keep(tmp_path / "begun", stores.chain(), done=False)
     with pytest.raises(UserError, match="no chain is done"):
-        build(tmp_path / "out", tmp_path / "run")
-    assert not (tmp_path / "out").exists()
+        build(tmp_path / "nothing", tmp_path / "begun")
+    assert not (tmp_path / "nothing").exists()
+
+
+# The card's counts, columns and code are those of the files it lies beside
+
+
+@pytest.fixture
+def folder(tmp_path):
+    stores.keep(tmp_path / "run", stores.chain())
+    stores.keep(tmp_path / "run", stores.chain("paint"), ends="refused")
+    return stores.built(tmp_path / "convergebench", tmp_path / "run")
+
+
+def read(folder):
+    _, head, body = (folder / "README.md").read_text().split("---\n", 2)
+    return yaml.safe_load(head), body
+
+
+def shown(folder):
+    """The card without its list of files."""
+    return (folder / "README.md").read_text().partition("\n<!-- convergebench files")[0]
+
+
+def test_counts_and_features_are_those_of_the_files(folder):
+    for info in read(folder)[0]["dataset_info"]:
+        files = list((folder / "data" / info["config_name"]).rglob("*.parquet"))
+        assert info["splits"][0]["num_examples"] == sum(schema.pq.read_metadata(file).num_rows for file in files)
+        assert info["download_size"] == sum(file.stat().st_size for file in files)
+        features = datasets.Features.from_arrow_schema(schema.pq.read_schema(files[0]))
+        assert info["features"] == features._to_yaml_list()
+    meta, body = read(folder)
+    assert "2 chains of 2 editors on 1 source picture: 10 steps, 9 pictures" in body
+    assert "| `source-1` | Noise | face | real | CC0-1.0 | Nobody \\| Noone |" in body
+    assert meta["license"] == ["cc0-1.0"]
+    assert "{{" not in body.replace("{{\\url", "")
+
+
+def test_the_digest_changes_with_the_files_and_published_versions_stay(folder):
+    def digests():
+        hashes = {config["config_name"]: config["description"][-64:] for config in read(folder)[0]["configs"]}
+        assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes.values())
+        return hashes
+
+    before = digests()
+    card.write(folder, configs())
+    assert digests() == before
+    rows = [{**row, "cost": 7.0} for row in Reader(folder).rows("chains")]
+    schema.write(folder / "data/chains/0000.parquet", CHAINS, rows, folder)
+    card.write(folder, configs())
+    assert digests()["chains"] != before["chains"]
+    assert digests()["steps"] == before["steps"]
+    path = folder / "README.md"
+    path.write_text(path.read_text().replace(card.NOT_PUBLISHED, "### v1.0.0\n\nThe first."))
+    card.write(folder, configs())
+    assert "### v1.0.0\n\nThe first.\n\n## Cite" in path.read_text()
+
+
+def test_every_column_is_explained_as_the_schema_says(folder):
+    niqe = Column("niqe", "float64", "naturalness, lower is better")
+    config = replace(SCORES, columns=(*SCORES.columns, niqe))
+    empty = {column.name: None for column in config.columns}
+    schema.write(folder / "data/scores/0000.parquet", config, [empty] * 3, folder)
+    card.write(folder, configs())
+    meta, body = read(folder)
+    names = ["steps", "chains", "sources", "editors", "scores"]
+    assert [config["config_name"] for config in meta["configs"]] == names
+    assert meta["configs"][0]["default"] is True
+    assert f"One row is {SCORES.row}: 3 rows in 1 file, " in body
+    for name in names:
+        config = (configs() | {"scores": SCORES})[name]
+        section = re.search(rf"### {name}\n\n.*?\n\n(.*?)\n\n", body, re.DOTALL)[1]
+        rows = [line.strip("|").split(" | ") for line in section.splitlines()[2:]]
+        explained = [(row[0].strip(" `"), row[2].strip()) for row in rows][: len(config.columns)]
+        assert explained == [(column.name, column.meaning) for column in config.columns]
+    assert "| `niqe` | float64 | naturalness, lower is better |" in body
+
+
+def test_the_code_in_the_card_runs_on_a_local_copy(folder, tmp_path, monkeypatch):
+    """`filters` alone would fail: fewer rows come than the card counts."""
+    monkeypatch.chdir(folder.parent)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    blocks = re.findall(r"```python\n(.*?)```", read(folder)[1], re.DOTALL)
+    names = {}
+    for block in blocks:
+        exec(block.replace(card.REPO, "convergebench"), names)  # noqa: S102 - the card's own code is what is tested
+    assert (names["steps"].num_rows, names["chains"].num_rows) == (10, 2)
+    assert next(iter(names["stream"]))["status"] == "input"
+    assert len(blocks) == (HOUSE / "dataset_card.md").read_text().count("```python")
+    calls = [line for block in blocks for line in block.splitlines() if line.startswith("load_dataset")]
+    for call in calls:
+        alone = eval(call.replace(card.REPO, "convergebench"), names)  # noqa: S307
+        assert set(alone["editor"]) == {"jpeg:quality=40"}
+        assert alone.num_rows == 5
+    assert len(calls) == 2
+
+
+def test_the_card_is_the_last_file_written(folder, tmp_path, monkeypatch):
+    """A build that dies before its end leaves the card of the data before, never a new card on half of the data."""
+    before = shown(folder)
+    stores.keep(tmp_path / "run", stores.chain(run=2))
+    seen = []
+    swap = building._replace_files
+
+    def watched(*arguments):
+        swap(*arguments)
+        seen.append(shown(folder))
+
+    monkeypatch.setattr(building, "_replace_files", watched)
+    stores.built(folder, tmp_path / "run")
+    assert seen == [before]
+    assert shown(folder) != before
+    assert (folder / "README.md").stat().st_mtime_ns >= max(
+        p.stat().st_mtime_ns for p in folder.rglob("*.parquet")
+    )
+
+
+def test_names_and_words_of_others_are_text_in_the_card(tmp_path):
+    hostile = "<img src=x onerror=alert(1)>"
+    base = stores.chain(f"pai`{hostile}")
+    source = replace(base.source, title=f"![x](http://a.b) {hostile}", attribution=f"`{hostile}`")
+    program = replace(base.program, cycle=(f"add {hostile} | `", f"remove {hostile}"))
+    stores.keep(tmp_path / "run", replace(base, source=source, program=program))
+    stores.built(tmp_path / "convergebench", tmp_path / "run")
+    _, body = read(tmp_path / "convergebench")
+    outside_code = re.sub("`[^`\n]*`", "", re.sub("```.*?\n```", "", body, flags=re.DOTALL))
+    assert "<img" not in outside_code
+    assert "![x]" not in outside_code
+    assert "&lt;img src=x onerror=alert(1)&gt;" in outside_code

@@ -1,19 +1,22 @@
-"""The real clients and a Hub: what was published is what they read, and no token is ever said."""
+"""The real clients and a Hub: what was published is what they read, and no token is ever said; and Spaces there."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import datasets
 import pytest
 import stores
 from convergebench import metric_modules
 from convergebench.dataset_builder.publishing.publish import publish
-from convergebench.dataset_builder.publishing.spaces import publish_metrics
+from convergebench.dataset_builder.publishing.spaces import publish_metrics, shown_dataset
+from convergebench.generation.records import UserError
 from hub_fixtures import REPO, local, score
 from hub_server import Cut, Refusal
-from verbs import invoke
+from verbs import invoke, say
 
 pytest_plugins = ["hub_fixtures"]
 
@@ -39,11 +42,11 @@ def run(hub, tmp_path):
     hub_here = {"HF_ENDPOINT": hub.url, "HF_TOKEN": hub.token, "HF_HUB_DISABLE_XET": "1"}
     environment = inherited | hub_here | {"HF_HOME": str(tmp_path / "home")}
 
-    def program(*words):
+    def program(*words, code=0):
         command = [sys.executable, *words]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
         output = done.stdout + done.stderr
-        assert done.returncode == 0, output
+        assert done.returncode == code, output
         assert hub.token not in output
         return output
 
@@ -66,6 +69,36 @@ def test_the_real_clients_read_what_was_published(hub, api, made, folder, tmp_pa
     assert {path.relative_to(tmp_path / "copy").as_posix(): path.read_bytes() for path in files} == local(folder)
     for path, data in hub.store.contents("dataset", REPO, "main").items():
         assert hub.token.encode() not in data, path
+
+
+IMPORT = ("-m", "convergebench", "import", "--layout", "dataset", "--editor", "m", "--out", "run")
+
+
+@pytest.mark.parametrize("kind", ["files", "parquet"])
+def test_pictures_on_the_hub_keep_their_bytes(api, tmp_path, run, kind):
+    pictures = {name: stores.picture(len(name), (64, 64), "jpg") for name in ("source", "turn_1")}
+    there, prompt = tmp_path / "there", {"turn_1_prompt": "add a cat"}
+    if kind == "files":
+        for name, data in pictures.items():
+            stores.write(there / f"{name}.jpg", data)
+        names = {f"{name}_file_name": f"{name}.jpg" for name in pictures}
+        (there / "metadata.jsonl").write_text(json.dumps(names | prompt))
+    else:
+        features = dict.fromkeys(pictures, datasets.Image()) | {"turn_1_prompt": datasets.Value("string")}
+        row = {name: {"bytes": data} for name, data in pictures.items()}
+        rows = datasets.Dataset.from_list([row | prompt], datasets.Features(features))
+        rows.to_parquet(there / "data" / "train-00000-of-00001.parquet")
+    api.create_repo("NS/pictures", repo_type="dataset")
+    api.upload_folder(repo_id="NS/pictures", repo_type="dataset", folder_path=there)
+    run(*IMPORT, "NS/pictures", "--source-column", "source", "--turn", "turn_1")
+    kept = {path.read_bytes() for path in (tmp_path / "run").rglob("*.jpg")}
+    assert kept == {*pictures.values()}
+
+
+def test_a_dataset_that_does_not_exist_is_one_sentence(run):
+    output = run(*IMPORT, "NS/none", "--turn", "turn_1_image", code=2)
+    assert "NS/none cannot be opened (Dataset 'NS/none' doesn't exist on the Hub" in output
+    assert "Traceback" not in output
 
 
 FIRST_ROWS = """
@@ -157,3 +190,100 @@ def test_a_run_is_pushed_as_a_version_only_if_it_changed(hub, tmp_path, monkeypa
     assert missing.exit_code == 2
     assert "check the name" in missing.stderr.splitlines()[0]
     assert "again" not in missing.stderr
+
+
+# Each metric and the app go to Spaces of their own, complete in themselves
+
+CARD = '---\ntitle: {}\nsdk: gradio\n---\n{} = evaluate.load("convergebench/{}")\n'
+
+
+@pytest.fixture
+def metrics(tmp_path):
+    folder = tmp_path / "metric_modules"
+    for name in ("psnr", "ssim"):
+        stores.write(folder / name / f"{name}.py", f"from .._evaluate.images import pixels\n# {name}\n")
+        stores.write(folder / name / "README.md", CARD.format(name, name, name))
+        stores.write(folder / name / "__pycache__" / "x.pyc", "")
+    stores.write(folder / "_evaluate" / "images.py", "def pixels(): ...\n")
+    stores.write(folder / "engine.py", "")
+    return folder
+
+
+def test_every_metric_has_a_space_complete_in_itself(hub, api, metrics):
+    planned = publish_metrics(api, metrics, "NS", "v1.0.0", dry_run=True)
+    assert planned == {"NS/psnr": (None, 4, 4), "NS/ssim": (None, 4, 4)}
+    assert hub.store.repos == {}
+    first = publish_metrics(api, metrics, "NS", "v1.0.0")
+    assert set(first) == {"NS/psnr", "NS/ssim"}
+    there = hub.store.contents("space", "NS/ssim", "v1.0.0")
+    assert set(there) == {".manifest.json", "README.md", "app.py", "images.py", "ssim.py"}
+    assert there["images.py"] == b"def pixels(): ...\n"
+    assert hub.store.repo("space", "NS/ssim").sdk == "gradio"
+    line = 'ssim = evaluate.load("{}/ssim")\n'
+    assert line.format("NS").encode() in there["README.md"], "its card loads it from its namespace"
+    assert line.format("convergebench") in (metrics / "ssim" / "README.md").read_text()
+    stores.write(metrics / "psnr" / "psnr.py", "# better\n")
+    second = publish_metrics(api, metrics, "NS", "v1.0.1")
+    assert second["NS/ssim"][0] == first["NS/ssim"][0]
+    assert hub.store.contents("space", "NS/psnr", "v1.0.0")["psnr.py"] != b"# better\n"
+    assert hub.store.contents("space", "NS/psnr", "v1.0.1")["psnr.py"] == b"# better\n"
+
+
+def test_files_of_others_in_a_space_stay(hub, api, metrics):
+    publish_metrics(api, metrics / "psnr", "NS", "v1.0.0")
+    api.upload_file(path_or_fileobj=b"theirs", path_in_repo="thesis.txt", repo_id="NS/psnr", repo_type="space")
+    stores.write(metrics / "psnr" / "psnr.py", "# alone\n")
+    [(commit, *_)] = publish_metrics(api, metrics / "psnr", "NS", "v1.0.1").values()
+    there = hub.store.contents("space", "NS/psnr", "v1.0.1")
+    assert set(there) == {".manifest.json", "README.md", "app.py", "psnr.py", "thesis.txt"}
+    assert publish_metrics(api, metrics / "psnr", "NS", "v1.0.1")["NS/psnr"][0] == commit
+
+
+def test_what_cannot_be_published_is_refused(hub, api, metrics, tmp_path):
+    with pytest.raises(UserError, match="give the namespace alone, 'NS'"):
+        publish_metrics(api, metrics / "psnr", "NS/other", None)
+    with pytest.raises(UserError, match=r"must not have the tag v0\.4\.6"):  # for which evaluate looks first
+        publish_metrics(api, metrics, "NS", "v0.4.6")
+    assert hub.log == []
+    with pytest.raises(UserError, match=r"holds no metric; a metric is a folder NAME with NAME\.py in it"):
+        publish_metrics(api, tmp_path / "hub", "NS", None)
+    stores.write(metrics / "psnr" / "README.md", "---\ntitle: x\n---\n")
+    with pytest.raises(UserError, match="the card for NS/psnr names no sdk"):
+        publish_metrics(api, metrics / "psnr", "NS", None)
+
+
+def make_dataset(api, name, *tags):
+    api.create_repo(name, repo_type="dataset", exist_ok=True)
+    path = "data/scores/0000.parquet"
+    api.upload_file(path_or_fileobj=b"scores", path_in_repo=path, repo_id=name, repo_type="dataset")
+    for tag in tags:
+        api.create_tag(name, tag=tag, repo_type="dataset")
+
+
+def test_the_app_goes_up_with_the_rooms_it_imports(hub, api, monkeypatch):
+    make_dataset(api, "NS/convergebench")
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    monkeypatch.setenv("HF_TOKEN", hub.token)
+    say("publish", "space", "--repo", "NS/app", "--tag", "v1.0.0")
+    there = hub.store.contents("space", "NS/app", "v1.0.0")
+    assert {"README.md", "app.py", "requirements.txt", "convergebench/spaces_app/__init__.py"} < set(there)
+    named = json.loads(there.pop("convergebench/spaces_app/space/published.json"))
+    assert named["dataset"] == "NS/convergebench"
+    house = Path(__file__).parents[2]
+    for path, data in there.items():
+        if path.startswith("convergebench/") and path.count("/") > 1:
+            assert data == (house / path.removeprefix("convergebench/")).read_bytes()
+    assert not any("__pycache__" in path for path in there)
+
+
+def test_a_space_shows_the_newest_version_of_its_dataset(hub, api):
+    for wrong in ("mine", "a/b/c"):
+        with pytest.raises(UserError, match="must be NAMESPACE/NAME or NAMESPACE/NAME@TAG"):
+            shown_dataset(api, "NS2/app", wrong)
+    for missing in (None, "NS/other@v1.0.0"):
+        with pytest.raises(UserError, match="the Hub has no scored dataset"):
+            shown_dataset(api, "NS2/app", missing)
+    make_dataset(api, "NS2/convergebench", "v1.9.0", "v1.10.0", "draft")
+    make_dataset(api, "NS/other", "v1.0.0")
+    assert shown_dataset(api, "NS2/app", None) == ("NS2/convergebench", "v1.10.0")
+    assert shown_dataset(api, "NS2/app", "NS/other@v1.0.0") == ("NS/other", "v1.0.0")

@@ -1,8 +1,6 @@
 """Chains made elsewhere become chains here, byte for byte, once, and with everything that could not be read said."""
 
-import csv
 import json
-import os
 from pathlib import Path
 
 import datasets
@@ -11,7 +9,7 @@ import stores
 from benchmarks.verdicts.labelled import CHAINS
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.importing import chains as importing
-from convergebench.dataset_builder.importing import layout_pairs, layout_table, layout_turns
+from convergebench.dataset_builder.importing import layout_pairs, layout_turns
 from convergebench.dataset_builder.studies.published import published_scores
 from convergebench.generation import store_reader
 from convergebench.generation.pictures import decode_array, resize_to
@@ -129,59 +127,6 @@ def test_folders_that_are_something_else_are_left_alone(case, tmp_path):
         from_pairs(case, tmp_path / "generated")
 
 
-ROWS = [
-    {"case": "one", "n": 0, "file": "one.png", "words": "", "kind": "face"},
-    {"case": "one", "n": 1, "file": "a.png", "words": "add", "latency": 1.5},
-    {"case": "one", "n": 1, "file": "b.png", "words": "remove", "cost": 0.25},
-    {"case": "one", "n": 2, "file": "", "words": "add", "status": "refused", "reason": "not that"},
-    {"case": "two", "n": 1, "file": "a.png", "words": "add"},
-    {"case": "three", "n": "x", "file": "a.png"},
-]
-COLUMNS = {"chain": "case", "round": "n", "path": "file", "instruction": "words"}
-
-
-@pytest.fixture(params=["csv", "jsonl"])
-def sheet(request, tmp_path):
-    for number, name in enumerate(("one", "a", "b")):
-        stores.write(tmp_path / "pictures" / f"{name}.png", stores.picture(number))
-    path = tmp_path / "pictures" / f"table.{request.param}"
-    if request.param == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    else:
-        with path.open("w", newline="") as file:
-            names = list(dict.fromkeys(name for row in ROWS for name in row))
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(ROWS)
-    return path
-
-
-def test_a_table_of_paths_becomes_chains_under_mapped_columns(sheet, tmp_path):
-    made = importing.import_chains(layout_table.find_chains(sheet, "mine", COLUMNS), tmp_path / "run")
-    (one,) = read(tmp_path / "run")
-    assert (one.chain.editor, one.chain.source.kind, one.status) == ("mine", "face", "refused")
-    assert one.chain.program.cycle == ("add", "remove")
-    steps = store_reader.read_steps(one)
-    placed = [(step.round, step.position, step.status) for step in steps[1:]]
-    assert placed == [(1, 1, "ok"), (1, 2, "ok"), (2, 1, "refused")]
-    assert (steps[1].latency, steps[2].cost, steps[3].reason) == (1.5, 0.25, "not that")
-    assert [problem.reason for problem in made.problems] == [
-        "round must be a whole number from 0 to 2147483647, got 'x'",
-        "chain 'two' has 0 sources; exactly one row must have round 0, with a path",
-    ]
-
-
-def test_a_table_without_a_needed_column_is_refused(sheet, tmp_path):
-    with pytest.raises(UserError, match=r"has no column 'chain' for chain; its columns are case, n, file"):
-        list(layout_table.find_chains(sheet, "mine", {}))
-    with pytest.raises(UserError, match="row 1 names no editor; pass --editor or map a column to editor"):
-        list(layout_table.find_chains(sheet, None, COLUMNS))
-    with pytest.raises(UserError, match="no column 'pathh' to map; the columns are chain, round, path"):
-        list(layout_table.find_chains(sheet, "mine", {"pathh": "file"}))
-    with pytest.raises(UserError, match=r"no such file: .*none.csv"):
-        list(layout_table.find_chains(tmp_path / "none.csv", "mine", COLUMNS))
-
-
 def test_a_turn_without_an_answer_is_a_gap(tmp_path):
     data = [{"bytes": stores.picture(number), "path": None} for number in range(3)]
     values = {
@@ -216,13 +161,12 @@ RESULT |= {"forward_prompt": "Add glasses", "backward_prompt": "Remove them"}
     [
         [NAMED | {"name": "glasses_add_remove", "category": "accessories"}],
         {"metadata": {"model": "x"}, "evaluations": [RESULT]},
-        {"glasses_add_remove": NAMED | {"category": "accessories"}},
         {
             "gpt": {"portrait_01_glasses_add_remove": {"forward": "other", "backward": "words"}},
             "flux": {"portrait_01_glasses_add_remove": NAMED | {"category": "accessories", "small": True}},
         },
     ],
-    ids=["pairs", "results", "by name", "at any depth"],
+    ids=["pairs", "results", "at any depth"],
 )
 def test_prompts_of_that_repository_are_read_in_every_form(case, tmp_path, prompts):
     stores.write(tmp_path / "p.json", json.dumps(prompts))
@@ -320,71 +264,3 @@ def test_real_chains_score_as_they_were_published(tmp_path):
         answer = resize_to(answer, *source.shape[1::-1])
         assert psnr.psnr_and_rmse(source, answer)["psnr"] == pytest.approx(row["psnr"], abs=1e-6)
         assert ssim.ssim(ssim.reference(source, "uniform7"), answer) == pytest.approx(row["ssim"], abs=1e-6)
-
-
-def table(folder, rows):
-    """A table with a whole chain, and these rows beside it."""
-    whole = [{"chain": "good", "round": number, "path": f"{number}.png"} for number in (0, 1)]
-    for number in (0, 1):
-        stores.write(folder / f"{number}.png", stores.picture(number))
-    stores.write(folder / "table.jsonl", "".join(json.dumps(row) + "\n" for row in [*whole, *rows]))
-    return folder / "table.jsonl"
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ({"path": "../secret.png"}, "path must be inside the table's folder"),
-        ({"path": "/etc/hostname"}, "path must be inside the table's folder"),
-        ({"path": "link.png"}, "path must be inside the table's folder"),
-        ({"path": "a\0b.png"}, "path must be text"),
-        ({"path": "1.png", "text": "\ud800"}, "text must be text"),
-        ({"path": "1.png", "text": "x" * 200_000}, "text must be text of at most 100,000"),
-        ({"path": "1.png", "round": 10**9}, "more than 100,000 answers"),
-        ({"path": "1.png", "position": 10**9}, "more than 100,000 answers"),
-        ({"path": "1.png", "round": 10**30}, "round must be"),
-        ({"path": "1.png", "seed": -1}, "seed must be"),
-        ({"path": "1.png", "run": 2**40}, "run must be"),
-        ({"path": "1.png", "cost": -5}, "cost must be a number from 0"),
-        ({"path": "1.png", "latency": float("nan")}, "latency must be a number from 0"),
-        ({"path": "1.png", "round": [1]}, "round must be"),
-        ({"path": "1.png", "status": "input"}, "one of these statuses: ok, shrunk"),
-        ({"status": "shrunk"}, "the file is missing"),
-        ({"path": "pipe.png"}, "not an ordinary file"),
-        ({"path": "large.png"}, "a file of 1,000,000,000 bytes"),
-    ],
-)
-def test_a_hostile_row_is_refused_and_the_rest_can_be_built(tmp_path, row, says):
-    folder = tmp_path / "table"
-    stores.write(tmp_path / "secret.png", stores.picture(9))
-    path = table(folder, [{"chain": "odd", "round": 0, "path": "0.png"}, {"chain": "odd", "round": 1, **row}])
-    (folder / "link.png").symlink_to(tmp_path / "secret.png")
-    os.mkfifo(folder / "pipe.png")
-    with (folder / "large.png").open("wb") as large:
-        large.truncate(10**9)
-    made = importing.import_chains(layout_table.find_chains(path, "mine", {}), tmp_path / "run")
-    assert any(says in problem.reason for problem in made.problems), made.problems
-    assert not any("\n" in problem.reason for problem in made.problems)
-    assert any(one.chain.settings["case"] == "good" for one in read(tmp_path / "run"))
-    stores.built(tmp_path / "convergebench", tmp_path / "run")
-
-
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("latin.csv", "chain,round,path\ncaf\xe9,0,0.png\n".encode("latin-1")),
-        ("wide.csv", "chain,round,path\n".encode("utf-16")),
-        ("wide.jsonl", '{"chain": 1}\n'.encode("utf-16")),
-        ("field.csv", b"chain,round,path\n" + b"x" * 200_000 + b",0,0.png\n"),
-        ("deep.jsonl", b"[" * 200_000),
-        ("deep.json", b"[" * 200_000),
-        ("numbers.jsonl", b"1\n2\n"),
-        ("object.json", b"{}"),
-        ("longer.csv", b"chain,round,path\na,0,0.png,1,2\n"),
-    ],
-)
-def test_a_table_that_cannot_be_read_is_one_sentence(tmp_path, name, data):
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(UserError, match=name) as caught:
-        list(layout_table.find_chains(tmp_path / name, "mine", {}))
-    assert "\n" not in str(caught.value)

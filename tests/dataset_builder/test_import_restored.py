@@ -1,9 +1,7 @@
 """A folder of restored pictures is imported as a method and stands beside others in the report."""
 
 import json
-from collections import defaultdict
 
-import numpy as np
 import pytest
 import small_dataset
 import verbs
@@ -12,7 +10,6 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules.scores import missing_values
 from convergebench.spaces_app.reporting.write import read_analysis
 from convergebench.spaces_app.statistics import compute_tables
-from convergebench.spaces_app.studies.restoration.restored import restored_sets
 
 CLEAN = ("harbour", "market", "tower")
 
@@ -61,9 +58,6 @@ def test_methods_are_compared_only_over_clean_pictures(dataset):
     assert (rows["sharp"]["pictures"], rows["sharp"]["clean"], rows["sharp"]["prompt"]) == (7, 4, None)
     scenes = {(row["slice"], row["editor"]): row for row in tables["restoration_scenes"].rows}
     assert scenes["crowd", "sharp"]["clean"] == 3
-    assert scenes["motion blur", "sharp"]["pictures"] == 3
-    assert scenes["old photo", "sharp"].get("psnr") is None
-    assert np.isfinite(scenes["old photo", "sharp"]["piqe"])
     reader = Reader(dataset)
     attic = {chain.id for chain in reader.chains() if chain.source.title == "attic"}
     rows = [row for row in reader.rows("scores") if row["chain"] in attic]
@@ -76,17 +70,9 @@ def test_methods_are_compared_only_over_clean_pictures(dataset):
 
 def test_the_report_shows_typical_restored_pictures(dataset, tmp_path):
     spaces_app.report(dataset, tmp_path / "report")
-    analysis = read_analysis(Reader(dataset))
-    shown = compute_tables(analysis)["restoration_pictures"].rows
+    shown = compute_tables(read_analysis(Reader(dataset)))["restoration_pictures"].rows
     typical = {row["degradation"]: (row["of_pictures"], row["by"]) for row in shown}
     assert typical == {"motion-blur": (3, "psnr"), "old-film": (3, "psnr"), "old photo": (1, "piqe")}
-    [methods] = analysis.once(restored_sets)
-    values = defaultdict(list)
-    for one in methods.pictures:
-        if one.degradation == "motion-blur":
-            values[one.picture].append(one.values["psnr"])
-    middle = sorted(values, key=lambda name: np.mean(values[name]))[1]
-    assert {row["picture"] for row in shown if row["degradation"] == "motion-blur"} == {middle}
     page = (tmp_path / "report" / "index.html").read_text()
     section = page.partition('id="restoration"')[2].partition("</section>")[0]
     strips = section.split('<div class="strip">')[1:]

@@ -1,15 +1,20 @@
-"""A version of the dataset on the Hub: whole or not at all, and only what is new goes there."""
+"""A version of the dataset on the Hub: whole or not at all, only what is new goes there, and nothing that must not."""
 
 import random
 import re
+import shutil
+from dataclasses import replace
 
 import convergebench
 import datasets
 import pytest
 import stores
 from convergebench.dataset_builder.building import card
+from convergebench.dataset_builder.dataset import schema
+from convergebench.dataset_builder.dataset.columns import Column
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.dataset.rows import configs
+from convergebench.dataset_builder.dataset.rows import CHAINS, configs
+from convergebench.dataset_builder.publishing import publish as versions
 from convergebench.dataset_builder.publishing.add import add
 from convergebench.dataset_builder.publishing.publish import publish
 from convergebench.generation.records import UserError
@@ -23,8 +28,15 @@ pytest_plugins = ["hub_fixtures"]
 def test_a_version_holds_the_dataset_without_the_metrics(hub, api, folder, monkeypatch):
     monkeypatch.setattr("huggingface_hub.HfApi", lambda library_name: api)
     stores.write(folder / "halflife" / "halflife.py", "")
+    before = local(folder)
+    plan = publish(api, folder, REPO, "v1.0.0", dry_run=True)
+    after = {name: count for name, (_, count) in plan["rows"].items()}
+    assert after == {"steps": 10, "chains": 2, "sources": 1, "editors": 2, "scores": 8}
+    assert plan["bytes"] == sum(len(data) for path, data in before.items() if path.startswith("data/"))
+    assert plan["commit"] is None
     assert convergebench.publish(folder, REPO, "v1.0.0", dry_run=True) is None
     assert hub.store.repos == {}
+    assert local(folder) == before
     commit = convergebench.publish(folder, REPO, "v1.0.0")
     there = hub.store.contents("dataset", REPO, "v1.0.0")
     assert there == local(folder)
@@ -53,7 +65,7 @@ def test_a_versions_card_begins_with_headline_and_picture(hub, api, folder):
     assert card.PICTURE not in local(folder)
 
 
-def test_another_editor_uploads_only_its_own_bytes(hub, api, made, folder):
+def test_another_editor_uploads_only_its_own_bytes_and_one_less_is_deleted(hub, api, made, folder):
     publish(api, folder, REPO, "v1.0.0")
     before = hub.store.contents("dataset", REPO, "v1.0.0")
     blur_size = (made / "second/convergebench/data/steps/blur/0000.parquet").stat().st_size
@@ -66,6 +78,8 @@ def test_another_editor_uploads_only_its_own_bytes(hub, api, made, folder):
     assert max(puts) == blur_size
     text = (made / "second/convergebench/README.md").read_text()
     assert text.index("### v1.1.0") < text.index("### v1.0.0")
+    assert publish(api, folder, REPO, "v2.0.0")["removed"] == ["data/steps/blur/0000.parquet"]
+    assert hub.store.contents("dataset", REPO, "v2.0.0") == local(folder)
 
 
 def test_a_cut_connection_loses_no_earlier_version(hub, api, made, folder):
@@ -78,17 +92,6 @@ def test_a_cut_connection_loses_no_earlier_version(hub, api, made, folder):
     finish(api, made / "second" / "convergebench", "v1.1.0")
     text = hub.store.contents("dataset", REPO, "v1.1.0")["README.md"].decode()
     assert text.count("### v1.1.0") == text.count("### v1.0.0") == 1
-
-
-def test_a_dry_run_says_what_would_change_and_changes_nothing(hub, api, folder):
-    before = local(folder)
-    plan = publish(api, folder, REPO, "v1.0.0", dry_run=True)
-    assert plan["commit"] is None
-    after = {name: count for name, (_, count) in plan["rows"].items()}
-    assert after == {"steps": 10, "chains": 2, "sources": 1, "editors": 2, "scores": 8}
-    assert plan["bytes"] == sum(len(data) for path, data in before.items() if path.startswith("data/"))
-    assert hub.store.repos == {}
-    assert local(folder) == before
 
 
 def test_a_tag_never_moves_and_keeps_its_promise(hub, api, made, folder):
@@ -189,12 +192,6 @@ def test_files_of_others_in_the_repository_stay_and_are_named(hub, api, made, fo
     assert plan["removed"] == []
 
 
-def test_a_file_of_ours_that_is_gone_is_deleted_as_the_plan_said(hub, api, made, folder):
-    publish(api, made / "second" / "convergebench", REPO, "v1.0.0")
-    assert publish(api, folder, REPO, "v2.0.0")["removed"] == ["data/steps/blur/0000.parquet"]
-    assert hub.store.contents("dataset", REPO, "v2.0.0") == local(folder)
-
-
 @pytest.mark.parametrize("path", ["README.md", "data/steps/paint/0001.parquet"])
 def test_a_strangers_file_in_our_place_is_refused(hub, api, folder, path):
     api.create_repo(REPO, repo_type="dataset")
@@ -265,3 +262,142 @@ def test_an_editor_of_somebody_else_is_a_pull_request_that_loads(hub, api, folde
 def test_a_dataset_without_a_version_is_refused(api, joining):
     with pytest.raises(UserError, match="no published version yet"):
         add(api, joining, REPO)
+
+
+# What must not be published, or not under this version, is found before anything leaves
+
+
+def rewrite(config, columns=None, last=None, **changes):
+    """Write paint's rows again with some values changed, and the card with them."""
+
+    def damage(folder):
+        file = STEPS if config == "steps" else f"data/{config}/0000.parquet"
+        rows = [row | changes for row in Reader(folder).rows(config) if row.get("editor", "paint") == "paint"]
+        table = configs()[config]
+        schema.write(folder / file, replace(table, columns=columns or table.columns), rows[:last], folder)
+        card.write(folder, configs())
+
+    return damage
+
+
+def edit(old, new):
+    def damage(folder):
+        path = folder / "README.md"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+    return damage
+
+
+STEPS = "data/steps/paint/0000.parquet"
+WIDER_CHAINS = (*CHAINS.columns, Column("mood", "string", ""))
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda folder: (folder / "README.md").unlink(), "has no card"),
+        (lambda folder: shutil.rmtree(folder / "data/chains"), "has no data/chains"),
+        (
+            lambda folder: shutil.rmtree(folder / "data/scores"),
+            "the card describes .*'scores'.* but there are files of",
+        ),
+        (
+            lambda folder: shutil.copy(folder / "data/chains/0000.parquet", folder / STEPS),
+            "has other columns than the first file of steps",
+        ),
+        (
+            edit("num_examples: 10", "num_examples: 11"),
+            "the card counts other rows of steps than the 10 in its files",
+        ),
+        (edit("content sha256 ", "content sha256 0"), "are not those the card was written for"),
+        (
+            edit("## Cite", "by hf_" + "abcdefghijklmnopqrstuvwx"),
+            "README.md holds what looks like an access token",
+        ),
+        (edit("## Cite", "see /home/ada/data"), "README.md holds the local path '/home/ada'"),
+        (rewrite("sources", licence=""), "source 'source-1' has no known licence"),
+        (rewrite("sources", attribution=""), "source 'source-1' has no known attribution"),
+        (
+            rewrite("chains", WIDER_CHAINS, mood="calm"),
+            r"data/chains/0000.parquet does not have the columns of chains in this",
+        ),
+        (rewrite("steps", last=-1), r"chain \w+ has 4 steps instead of 5; affected: the scores"),
+        (rewrite("steps", sha256="0" * 64), "is not the picture of its sha256"),
+        (rewrite("steps", image=None), "is 'input' but has no picture"),
+        (
+            rewrite("steps", details='{"url":"Bearer abcdefghijklmnop"}'),
+            "column details holds what looks like an access",
+        ),
+        (rewrite("steps", text="saved to C:\\Users\\ada"), r"column text holds the local path"),
+        (rewrite("steps", text="my key is correct-horse-battery"), "column text holds the value of SOME_API_KEY"),
+    ],
+)
+def test_what_must_not_be_published_is_named_before_upload(hub, api, folder, monkeypatch, damage, says):
+    monkeypatch.setenv("SOME_API_KEY", "correct-horse-battery")
+    damage(folder)
+    with pytest.raises(UserError, match=says) as caught:
+        publish(api, folder, REPO, "v1.0.0")
+    assert hub.log == []
+    assert "correct-horse" not in str(caught.value)
+    assert "abcdefghijklmnop" not in str(caught.value)
+
+
+# Which of major, minor and patch a change asks for
+
+
+def state(chains="a", schema=("chain",), suite="1", **rows):
+    """A version with these chains, columns of `steps` and rows of further configs."""
+    configs = {name: (("chain",), count) for name, count in rows.items() if isinstance(count, int)}
+    configs |= {name: value for name, value in rows.items() if isinstance(value, tuple)} | {"steps": (schema, 10)}
+    infos = {
+        name: {"features": [{"name": n, "dtype": "string"} for n in columns], "splits": [{"num_examples": count}]}
+        for name, (columns, count) in configs.items()
+    }
+    return infos, frozenset((chain, {"a": "paint"}.get(chain, "jpeg"), "demo", suite) for chain in chains)
+
+
+OLD, MORE, WIDER = state(), state("ab"), state("ab", ("chain", "mood"))
+SCORED = state(scores=9)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "level", "says"),
+    [
+        (OLD, OLD, "patch", "the card changed"),
+        (OLD, MORE, "minor", "1 chain added, with the editors jpeg"),
+        (OLD, SCORED, "minor", "the config scores is new"),
+        (SCORED, state(scores=20), "minor", "scores went from 9 to 20 rows"),
+        (MORE, WIDER, "major", r"the schema of steps changed \(\+mood:string\)"),
+        (WIDER, MORE, "major", r"the schema of steps changed \(-mood:string\)"),
+        (MORE, OLD, "major", "1 chain gone"),
+        (SCORED, OLD, "major", "the config scores is gone"),
+        (OLD, state(suite="2"), "major", "suite demo went from version 1 to 2"),
+    ],
+)
+def test_the_level_is_that_of_the_largest_change(old, new, level, says):
+    change = versions._describe_change(old, new)
+    assert change[0] == level
+    assert re.match(says, change[1][0])
+    wider = state(scores=(("chain", "niqe"), 9))  # a metric added to the scores
+    assert versions._describe_change(SCORED, wider, has_other_files=True) == ("minor", ["data files changed"])
+
+
+@pytest.mark.parametrize(
+    ("tag", "old", "new", "says"),
+    [
+        ("v1.0.1", OLD, MORE, "v1.0.1 is a patch version after v1.0.0, but 1 chain added.* a minor version"),
+        ("v1.1.0", MORE, WIDER, "is a minor version .*, but the schema of steps changed .* a major version"),
+        ("v0.9.0", OLD, OLD, "the tag v0.9.0 does not come after the last one, v1.0.0"),
+        ("1.0", OLD, OLD, "'1.0' is not a tag; a tag is vMAJOR.MINOR.PATCH"),
+        ("v1.01.0", OLD, OLD, "'v1.01.0'"),
+    ],
+)
+def test_a_tag_that_promises_less_than_the_change_is_refused(tag, old, new, says):
+    with pytest.raises(UserError, match=says):
+        versions._check_tag(tag, ["v1.0.0", "a-branch-point"], versions._describe_change(old, new))
+
+
+def test_a_tag_that_promises_enough_is_taken():
+    for tag, tags in (("v1.1.0", ["v1.0.0", "v0.1.0"]), ("v2.0.0", ["v1.0.0"]), ("v0.3.0", [])):
+        versions._check_tag(tag, tags, versions._describe_change(OLD, MORE))

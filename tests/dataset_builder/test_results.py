@@ -70,9 +70,13 @@ def test_results_are_for_editors_with_a_model_repository(tmp_path):
 
 
 @pytest.mark.parametrize("model", ["../elsewhere", "/etc", "a/b/c", ".hidden/x", "a/..", "a/b\n", r"a\b/c"])
-def test_a_model_that_is_no_repository_gets_no_file(tmp_path, model):
-    editors = results.chains_by_editor(built(tmp_path, {"diffusers": model}) / "out")
-    assert results.write_results(editors, [ROW], tmp_path / "results", {}) == {}
+def test_a_model_or_label_that_leads_elsewhere_stays_in_the_folder(tmp_path, model):
+    editor, out = "../../../elsewhere:x=1", tmp_path / "records"
+    editors = results.chains_by_editor(built(tmp_path, {editor: model}) / "out")
+    assert results.write_results(editors, [ROW | {"editor": editor}], tmp_path / "results", {}) == {}
+    written = results.write_records(editors, [ROW | {"editor": editor}], out, {}, "NS/x", 0)
+    [path] = written.values()
+    assert path.resolve().is_relative_to(out / "data" / "convergebench")
 
 
 def test_a_strangers_results_file_is_refused(dataset):
@@ -102,7 +106,8 @@ def test_records_are_valid_in_the_schema(dataset):
     jsonschema.validate(made, SCHEMA)
     kept_numbers.check("records", {"results": made["evaluation_results"]})
     kept, survival = made["evaluation_results"]
-    assert (kept["metric_config"]["max_score"], survival["metric_config"]["max_score"]) == (2.0, 1.0)
+    assert kept["metric_config"]["max_score"] == 2.0
+    assert survival["metric_config"]["max_score"] == 1.0
     assert kept["source_data"]["hf_repo"] == REPO
     assert made["source_metadata"]["evaluator_relationship"] == "third_party"
     assert json.loads(invoke("publish", *words).stdout) == json.loads(done.stdout)

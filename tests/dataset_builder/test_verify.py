@@ -1,5 +1,6 @@
 """`convergebench verify` names broken files and what depends on them; --repair sets them aside to be rebuilt."""
 
+import contextlib
 import json
 import shutil
 
@@ -12,8 +13,15 @@ import stores
 from convergebench.dataset_builder.building import card
 from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.dataset_builder.publishing.verify import verify_dataset
 from convergebench.generation import ledger
+from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
+from convergebench.spaces_app.reporting.write import open_scored, read_analysis
+from convergebench.spaces_app.space.served_dataset import COPIED_TABLES, ServedDataset, open_dataset
+from convergebench.spaces_app.statistics import compute_tables
+from hub_fixtures import REPO
+from huggingface_hub import CommitOperationAdd
 from verbs import invoke
 
 
@@ -55,7 +63,10 @@ def test_an_undamaged_run_and_dataset_verify(folder, tmp_path):
     assert verify(tmp_path / "neither").exit_code == 2
 
 
-@pytest.mark.parametrize("config", ["steps", "chains", "sources", "scores", "floors", "editors"])
+CONFIGS = ("steps", "chains", "sources", "scores", "floors", "editors")
+
+
+@pytest.mark.parametrize("config", CONFIGS)
 def test_a_flipped_bit_and_a_missing_table_are_named(folder, config):
     path = sorted((folder / "dataset" / "data" / config).rglob("*.parquet"))[0]
     size = path.stat().st_size
@@ -66,20 +77,39 @@ def test_a_flipped_bit_and_a_missing_table_are_named(folder, config):
     path.unlink()
     assert str(path.relative_to(folder / "dataset")) in broken_files(folder / "dataset")
     report = invoke("report", folder / "dataset", "--out", folder / "report")
-    assert (report.exit_code, f"{path.name} is missing; restore it, or let" in report.output) == (2, True)
+    assert report.exit_code == 2
+    assert f"{path.name} is missing; restore it, or let" in report.output
 
 
-def test_a_broken_file_is_set_aside_and_rebuilt(folder):
-    path = folder / "dataset" / "data" / "scores" / "0000.parquet"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-100])
-    result = verify(folder / "dataset", "--repair", "--json")
-    assert json.loads(result.stdout)["set_aside"] == ["data/scores/0000.parquet"]
-    aside = folder / "dataset" / ".set-aside" / "1" / "data" / "scores" / "0000.parquet"
-    assert aside.read_bytes() == whole[:-100]
-    assert invoke("score", folder / "dataset", "--metrics", "psnr").exit_code == 0
+def one_sentence(*words):
+    """The exit code of a verb, which either works all the same or says what to do."""
+    result = invoke(*words)
+    assert result.exit_code == 0 or "restore it, or let" in result.output, (words, result.output)
+    return result.exit_code
+
+
+@pytest.mark.parametrize(
+    "config", [pytest.param(name, marks=[pytest.mark.slow] * (name != "scores")) for name in CONFIGS]
+)
+def test_a_broken_file_is_one_sentence_and_can_be_rebuilt(folder, tmp_path, config):
+    dataset, run = folder / "dataset", folder / "run"
+    path = sorted((dataset / "data" / config).rglob("*.parquet"))[0]
+    name, whole = path.relative_to(dataset), path.read_bytes()
+    for number, data in enumerate((b"", b"PAR1" + b"hello" * 50 + b"PAR1", whole[:-100])):
+        path.write_bytes(data)
+        one_sentence("report", dataset, "--out", tmp_path / "report")
+        one_sentence("build", run, "--out", shutil.copytree(dataset, tmp_path / f"again{number}"))
+        with contextlib.suppress(UserError):
+            open_dataset(str(dataset))
+    copy = shutil.copytree(dataset, tmp_path / "scored")
+    assert invoke("score", copy, "--metrics", "psnr").exit_code in (1, 2)
+    result = verify(dataset, "--repair", "--json")
+    assert json.loads(result.stdout)["set_aside"] == [name.as_posix()]
+    assert (dataset / ".set-aside" / "1" / name).read_bytes() == whole[:-100]
+    assert one_sentence("build", run, "--out", dataset) == 0
+    assert one_sentence("score", dataset, "--metrics", "psnr") == 0
     assert path.read_bytes() == whole
-    assert verify(folder / "dataset").exit_code == 0
+    assert verify(dataset).output == f"{dataset}: nothing is broken\n"
 
 
 def test_a_changed_picture_of_a_run_is_named_and_set_aside(folder):
@@ -148,7 +178,8 @@ def test_a_table_in_anothers_place_is_never_read(folder, tmp_path, other):
         next(Reader(dataset).rows("scores"))
     assert verify(dataset).exit_code == 1
     result = invoke("score", dataset, "--metrics", "psnr")
-    assert (result.exit_code, "scores/0000.parquet cannot be read" in result.output) == (2, True)
+    assert result.exit_code == 2
+    assert "scores/0000.parquet cannot be read" in result.output
 
 
 def with_null_psnr(table):
@@ -223,3 +254,113 @@ def test_a_changed_metric_folder_is_set_aside_and_copied(folder):
     assert invoke("build", run, "--out", dataset).exit_code == 0
     assert verify(dataset).exit_code == 0
     assert users_file.read_text() == "theirs"
+
+
+# The card lists every file with a digest of its values: what is missing, unlisted or stale is a sentence
+
+pytest_plugins = ["hub_fixtures"]
+FILE = "data/{}/0000.parquet"
+SCORES = FILE.format("scores")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return small_dataset.write(tmp_path_factory.mktemp("small") / "convergebench")
+
+
+@pytest.fixture
+def listed(small, tmp_path):
+    return shutil.copytree(small, tmp_path / "convergebench")
+
+
+def without(config, keep):
+    """Rows taken out of a table, with digests of the values that are left."""
+
+    def damage(folder):
+        path = folder / FILE.format(config)
+        table = pq.read_table(path)
+        small_dataset.rewrite(path, table.take([row for row in range(table.num_rows) if keep(row)]), listed=False)
+
+    return damage
+
+
+def gone(config):
+    return lambda folder: (folder / FILE.format(config)).unlink()
+
+
+DAMAGE = {
+    "chains without two rows": without("chains", lambda row: row > 1),
+    "scores without a row": without("scores", lambda row: row != 5),
+    "floors without a row": without("floors", bool),
+    "sources without a row": without("sources", bool),
+    "no floors": gone("floors"),
+    "no editors": gone("editors"),
+    "a second file of scores": lambda folder: shutil.copy(folder / SCORES, folder / "data/scores/0001.parquet"),
+    "a table more": lambda folder: shutil.copytree(folder / "data/scores", folder / "data/published"),
+    "a flipped bit": lambda folder: flip(folder / SCORES, (folder / SCORES).stat().st_size // 2),
+    "no card": lambda folder: (folder / manifest.CARD).unlink(),
+    "a build that stopped": lambda folder: manifest.expect(folder, {FILE.format("chains"): {}}),
+}
+
+
+def board(reader):
+    return compute_tables(read_analysis(reader))["leaderboard"].rows
+
+
+def checked_board(reader):
+    reader.refuse_unfinished()
+    return board(reader)
+
+
+def served(reader):
+    """As the Space does."""
+    reader.copy_tables(COPIED_TABLES)
+    return compute_tables(ServedDataset(reader))
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_what_is_not_as_listed_is_never_a_number(listed, damage, api):
+    """In a folder as over the Hub."""
+    assert board(open_scored(listed))
+    damage(listed)
+    with pytest.raises(UnreadableFile, match=r"\.parquet (is |was |cannot be read: )"):
+        board(open_scored(listed))
+    with pytest.raises(UnreadableFile):
+        open_dataset(str(listed))
+    assert verify_dataset(listed)
+    api.create_repo(REPO, repo_type="dataset")
+    files = [path for path in listed.rglob("*") if path.is_file()]
+    adds = [CommitOperationAdd(path.relative_to(listed).as_posix(), path) for path in files]
+    api.create_commit(REPO, adds, commit_message="first", repo_type="dataset")
+    for read in (checked_board, served):
+        with pytest.raises(UnreadableFile):
+            read(Reader(f"hf://datasets/{REPO}", api))
+
+
+def test_a_card_may_list_what_is_no_table(listed):
+    before = board(open_scored(listed))
+    manifest.expect(listed, {"notes.parquet": {}, "data/loose.parquet": {}, "data//loose.parquet": {}})
+    assert board(open_scored(listed)) == before
+    assert {"notes.parquet", "data/loose.parquet"} <= {finding.path for finding in verify_dataset(listed)}
+
+
+@pytest.mark.parametrize(
+    "read", [lambda folder: board(open_scored(folder)), lambda folder: open_dataset(str(folder))]
+)
+def test_scores_without_their_chain_are_refused(listed, read):
+    without("chains", lambda row: row > 1)(listed)
+    small_dataset.list_files(listed)
+    with pytest.raises(UserError, match=r"data/scores has rows of chain \w+, which data/chains does not have"):
+        read(listed)
+
+
+def test_millions_of_empty_rows_are_refused_before_they_are_read(listed):
+    path = listed / FILE.format("scores")
+    table = pa.table({"chain": pa.nulls(3_000_000, pa.string()), "step": pa.nulls(3_000_000, pa.int32())})
+    pq.write_table(table, path, row_group_size=3_000_000)
+    small_dataset.list_files(listed)
+    most = pa.default_memory_pool().bytes_allocated()
+    for read in (open_scored(listed).table, open_scored(listed).places, Reader(listed).rows):
+        with pytest.raises(UnreadableFile, match="3,000,000 rows"):
+            list(read("scores"))
+    assert pa.default_memory_pool().bytes_allocated() <= most

@@ -1,4 +1,4 @@
-"""A small part of what takes long: `make fuzz`, `make faults`, and the benchmark of a large store."""
+"""A small part of what takes long: `make fuzz`, `make faults`, `make red-team`, and the benchmark of a large store."""
 
 import re
 import subprocess
@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from convergebench.metric_modules.honesty import knowledge
+from convergebench.spaces_app.studies.honesty.statistics.honesty import CHECKS
 from fuzz.answers import DOORS
+from red_team.run import Studies, caught, play, red_team_plan, result_rows
 
 TESTS = Path(__file__).parents[1]
 
@@ -46,3 +49,15 @@ def test_status_and_report_of_a_large_run_are_fast_and_small():
     assert figures["status"][0] < 3
     assert figures["report"][0] < 60
     assert figures["report"][1] < 2000
+
+
+def test_cheats_are_listed_apart_and_paint_is_not(tmp_path, monkeypatch):
+    sources, programs = ("coffee", "rocket", "chelsea", "gravel", "tomatoes"), ("red-ball", "blue-book")
+    names = ["under-the-edit", "rings", "paint:wear=0"]
+    made = red_team_plan(names, sources, programs, 1, [b"a salt for the tests"])
+    monkeypatch.setattr(knowledge, "_network", lambda: None)  # as on a machine without the weights of MI-GAN
+    dataset = play(made, tmp_path, ("psnr", "honesty"))
+    rows = {row["editor"]: row for row in result_rows(Studies([dataset]).of())}
+    assert CHECKS["known_mean"] in rows["under-the-edit"]["apart"]
+    assert caught(rows["rings"])
+    assert not caught(rows["paint:wear=0.0"])

@@ -169,18 +169,33 @@ def assert_continued(earlier, later):
     assert len(chains) == len(set(chains))
 
 
+def with_slurm(folder, watched, kills):
+    """The environment of a command for which tasks of Slurm are killed after so many chains."""
+    programs = cluster.slurm(folder / "programs")
+    (programs / "watch").write_text(str(watched))
+    (programs / "kills").write_text(kills)
+    return os.environ | ONE_THREAD | {"PATH": f"{programs}:{os.environ['PATH']}"}
+
+
 @pytest.mark.slow
-def test_eight_local_tasks_make_the_files_of_one_process(dataset, alone, tmp_path):
-    command, earlier = scoring(dataset, "--executor", "local", "--tasks", "8"), {}
-    for chains in sorted(random.Random(7).sample(range(1, CHAINS - 1), 3)):
+@pytest.mark.parametrize("executor", ["local", "slurm"])
+def test_eight_killed_tasks_make_the_files_of_one_process(executor, dataset, alone, tmp_path):
+    command, earlier = scoring(dataset, "--executor", executor, "--tasks", "8"), {}
+    env = with_slurm(tmp_path, dataset, "2 1")
+    if executor == "slurm":
+        command += ["--executor-arg", "partition=cpu", "--executor-arg", "tasks_per_job=2"]
+        subprocess.run(command, env=env, check=True)
+        assert not (dataset / "data" / "scores").exists()
+        assert sum(text.count('"chain"') for text in whole_lines(dataset).values()) < CHAINS
+    for chains in sorted(random.Random(7).sample(range(1, CHAINS - 1), 3)) if executor == "local" else ():
         with (tmp_path / "log").open("a") as log:
-            assert cluster.ended_or_killed(command, ONE_THREAD, log, dataset, chains)
+            assert cluster.ended_or_killed(command, env, log, dataset, chains)
         later = whole_lines(dataset)
         assert_continued(earlier, later)
         earlier = later
-    subprocess.run(command, env=os.environ | ONE_THREAD, check=True)
+    subprocess.run(command, env=env, check=True)
     assert content(dataset) == alone(*ASKED)
-    assert not (tmp_path / ".tasks").exists()
+    assert not (tmp_path / ".tasks").exists() or executor == "slurm"
 
 
 def children(process, *more):
@@ -208,22 +223,6 @@ def test_a_killed_task_does_not_hang_the_others(dataset, alone, tmp_path):
     assert content(dataset) == alone(*ASKED)
 
 
-@pytest.mark.slow
-def test_slurm_makes_the_files_of_one_process(dataset, alone, tmp_path):
-    programs = cluster.slurm(tmp_path / "programs")
-    (programs / "watch").write_text(str(dataset))
-    (programs / "kills").write_text("2 1")
-    command = scoring(dataset, "--executor", "slurm", "--tasks", "8")
-    command += ["--executor-arg", "partition=cpu", "--executor-arg", "tasks_per_job=2"]
-    env = os.environ | ONE_THREAD | {"PATH": f"{programs}:{os.environ['PATH']}"}
-    subprocess.run(command, env=env, check=True)
-    assert not (dataset / "data" / "scores").exists()
-    earlier = whole_lines(dataset)
-    assert sum(text.count('"chain"') for text in earlier.values()) < CHAINS
-    subprocess.run(command, env=env, check=True)
-    assert content(dataset) == alone(*ASKED)
-
-
 DEMO = {"editor": ["jpeg", "paint"], "suite": "demo", "limit": 10, "rounds": 3, "quiet": True}
 
 
@@ -235,12 +234,10 @@ def generating(folder, *options):
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", ["local", "slurm"])
 def test_a_killed_run_makes_the_files_of_one_process(executor, tmp_path):
-    one, many, programs = tmp_path / "one", tmp_path / "many", cluster.slurm(tmp_path / "programs")
+    one, many = tmp_path / "one", tmp_path / "many"
     generation.generate(**DEMO, out=one)
-    (programs / "watch").write_text(str(many))
-    (programs / "kills").write_text("6 3")
     command = generating(many, "--executor", executor, "--tasks", "4", "--executor-arg", "partition=cpu")
-    env = os.environ | ONE_THREAD | {"PATH": f"{programs}:{os.environ['PATH']}"}
+    env = with_slurm(tmp_path, many, "6 3")
     if executor == "local":
         command, kill = command[:-2], 5
         with (tmp_path / "log").open("w") as log:

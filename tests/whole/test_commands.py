@@ -48,8 +48,8 @@ class Block(NamedTuple):
     code: str
 
 
-def blocks(page: str, text: str | None = None) -> list[Block]:
-    text = (HOUSE / page).read_text() if text is None else text
+def blocks(page: str) -> list[Block]:
+    text = (HOUSE / page).read_text()
     return [Block(page, *found) for found in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
 
 
@@ -126,21 +126,12 @@ def test_every_block_says_its_language():
         assert {block.language for block in blocks(page)} <= of_page, page
 
 
-def test_python_of_readme_and_card_prints_what_it_promises(place, tmp_path):
+def test_python_of_the_readme_prints_what_it_promises(place, tmp_path):
     readme = [block.code for block in blocks("README.md") if block.language == "python"]
     assert len(readme) >= 2
     shown = [code for code in readme if not code.startswith("# mine.py")]  # which test_commands.py runs
     assert all(promised(code) for code in shown), "a block shows nothing that could fail"
-    text = (place / "convergebench" / "README.md").read_text()
-    card = [block.code for block in blocks(CARD, text) if block.language == "python"]
-    assert len(card) == len([block for block in blocks(CARD) if block.language == "python"])
-    card[0] += "\nprint(steps.num_rows, chains.num_rows, next(iter(stream))['status'])"
-    named = tmp_path / "convergebench" / "convergebench"  # the name the card gives it
-    named.parent.mkdir()
-    named.symlink_to(place / "convergebench")
-    lines = printed([(place, readme), (tmp_path, card)], tmp_path / "home")
-    assert lines[: len(readme)] == [promised(code) for code in readme]
-    assert lines[len(readme)] == ["12 4 input"]
+    assert printed([(place, readme)], tmp_path / "home") == [promised(code) for code in readme]
 
 
 def test_the_python_of_the_spaces_page_runs_against_a_space(place, tmp_path):

@@ -26,7 +26,6 @@ WORDS = {
     "challenge": ("challenge", "new", "mine", "--suite", "smoke", "--out", "{out}"),
     "import table": ("import", "{rows}/table.csv", "--layout", "table", "--out", "{out}"),
     "import scores": ("import", "{published}", "--layout", "scores", "--dataset", "{dataset}"),
-    "import cases": ("import", "{cases}", "--layout", "edit-converge-bench", "--editor", "e", "--out", "{out}"),
     "results": ("publish", "results", "{report}/leaderboard.json", "--dataset", "{dataset}", "--repo", "a/b",
                 "--organization", "mine"),
 }  # fmt: skip
