@@ -56,7 +56,10 @@ def test_a_picture_is_kept_exactly_as_received(ask, vendor, tmp_path):
     assert orders(vendor, server) == 1
 
 
-def test_a_vendors_status_is_retried_recorded_or_stops_the_run(ask, vendor):
+def test_a_vendors_fault_is_retried_recorded_or_stops_the_run(ask, vendor):
+    page = Reply(body=b"<html>Please log in to the hotel's network</html>", type="text/html")
+    step, _ = ask(page)
+    assert (step.status, "instead of JSON" in step.reason) == ("failed", True)
     for status, words, tries in ((400, "words for 400", 1), (500, "tried 3 times", 3)):
         step, server = ask(vendor.error(status))
         assert (step.status, words in step.reason, step.cost) == ("failed", True, None)
@@ -90,11 +93,6 @@ def test_a_slow_drip_ends_at_the_time_limit(ask, vendor):
     step, _ = ask(Reply(body=b" " * 1000, drip=0.1), timeout=0.5, caller=caller)
     assert (step.status, "in time" in step.reason) == ("failed", True)
     assert time.monotonic() - started < 3
-
-
-def test_a_page_in_place_of_json_is_a_failure_that_says_so(ask):
-    step, _ = ask(Reply(body=b"<html>Please log in to the hotel's network</html>", type="text/html"))
-    assert (step.status, "instead of JSON" in step.reason) == ("failed", True)
 
 
 def test_an_echoed_key_reaches_no_step_and_no_error(ask, vendor, tmp_path):
