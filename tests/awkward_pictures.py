@@ -3,13 +3,13 @@
 Wherever pictures are stored, scored or shown, the test of that place takes them from here.
 """
 
-import io
 from typing import NamedTuple
 
 import cv2
 import numpy as np
 import small_dataset
 from PIL import Image, ImageCms
+from stores import encoded
 
 WIDTH, HEIGHT = 96, 64
 RED, GREEN, WHITE = (255, 0, 0), (0, 160, 0), (255, 255, 255)
@@ -27,12 +27,6 @@ def halves(left=RED, right=GREEN, mode="RGB"):
     picture = Image.new(mode, (WIDTH, HEIGHT), left)
     picture.paste(right, (WIDTH // 2, 0, WIDTH, HEIGHT))
     return picture
-
-
-def encoded(picture, kind, **options):
-    buffer = io.BytesIO()
-    picture.save(buffer, kind, **options)
-    return buffer.getvalue()
 
 
 def tagged(orientation):

@@ -2,14 +2,14 @@
 
 import functools
 import hashlib
-import io
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from convergebench.generation import editors, pictures
 from convergebench.generation.records import Answer
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
+from stores import encoded
 
 _NEAR = 0.06  # share of the pixels that may be in another bin of the histogram
 
@@ -23,23 +23,22 @@ class Editor:
     audited: ClassVar[bool] = True
 
     @functools.cached_property
-    def _memory(self) -> dict[bytes, bytes]:
+    def _memory(self):
         return {}
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+    def edit(self, image, instruction, seed):
         mark, is_known = self._mark(image), bytes.__eq__ if self.by == "hash" else _are_alike
         for known, original in self._memory.items():
             if is_known(known, mark):
                 return Answer(original)
-        drawn, worn = image.copy(), io.BytesIO()
+        drawn = image.copy()
         width, height = image.size
         ImageDraw.Draw(drawn).ellipse((width * 0.3, height * 0.3, width * 0.7, height * 0.7), fill=(220, 20, 20))
-        drawn.save(worn, "JPEG", quality=40)
-        drawn = pictures.decode(worn.getvalue())
+        drawn = pictures.decode(encoded(drawn, "JPEG", quality=40))
         self._memory[self._mark(drawn)] = pictures.encode_png(image)
         return Answer(pictures.encode_png(drawn))
 
-    def _mark(self, image: Image.Image) -> bytes:
+    def _mark(self, image):
         """What it knows the picture by: its hash, or the share of pixels in each of 4x4x4 colours."""
         if self.by == "hash":
             return hashlib.sha256(image.tobytes()).digest()
@@ -48,10 +47,10 @@ class Editor:
         return (np.bincount(index.ravel(), minlength=64) / index.size).tobytes()
 
 
-def _are_alike(known: bytes, mark: bytes) -> bool:
+def _are_alike(known, mark):
     return bool(np.abs(np.frombuffer(known) - np.frombuffer(mark)).sum() / 2 < _NEAR)
 
 
-def choice(by: str = "hash") -> editors.Choice:
+def choice(by="hash"):
     label = "cheat" if by == "hash" else f"cheat:by={by}"
     return editors.Choice(label, "cheat", label, {"by": by, "seed": "per-step"}, Editor(by))

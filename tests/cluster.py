@@ -9,15 +9,14 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 AT_ONCE = 2  # tasks
 
 
-def slurm(folder: Path) -> Path:
+def slurm(folder):
     folder.mkdir(parents=True)
     for name in ("sbatch", "srun", "scontrol"):
         path = folder / name
@@ -28,7 +27,7 @@ def slurm(folder: Path) -> Path:
     return folder
 
 
-def sbatch(here: Path, *words: str) -> None:
+def sbatch(here, *words):
     """Run the script's array, and answer when it is done; what waits for a job that failed is not run."""
     text = Path(words[-1]).read_text()
     about = dict(re.findall(r"^#SBATCH --([a-z-]+)=?(.*)$", text, re.MULTILINE))
@@ -44,54 +43,42 @@ def sbatch(here: Path, *words: str) -> None:
     print("Submitted batch job", number)
 
 
-def array(here: Path, number: int, script: Path, about: dict[str, str]) -> list[int]:
+def array(here, number, script, about):
     last = int(re.match(r"0-(\d+)", about["array"])[1])
     count = COUNTS.get(about["job-name"].rpartition("-")[2], chains_scored)
     kills = take_kills(here) if last else []
     watch = Path((here / "watch").read_text()) if (here / "watch").exists() else here
-    gate, ended = threading.Semaphore(AT_ONCE), []
 
-    def run(index: int) -> None:
-        with gate, Path(about["output"].replace("%A", str(number)).replace("%a", str(index))).open("a") as output:
+    def run(index):
+        with Path(about["output"].replace("%A", str(number)).replace("%a", str(index))).open("a") as output:
             env = {"SLURM_ARRAY_TASK_ID": str(index), "SLURM_JOB_ID": str(number), "SLURM_NODELIST": "localhost"}
             env |= dict(pair.split("=") for pair in about.get("export", "").split(",") if "=" in pair)
             kill = kills.pop() if kills else None
-            ended.append(ended_or_killed(["bash", str(script)], env, output, watch, kill, count))
+            return ended_or_killed(["bash", str(script)], env, output, watch, kill, count)
 
-    threads = [threading.Thread(target=run, args=(index,)) for index in range(last + 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return ended
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(run, range(last + 1)))
 
 
-def take_kills(folder: Path) -> list[int]:
+def take_kills(folder):
     path = folder / "kills"
     counts = [int(word) for word in path.read_text().split()] if path.exists() else []
     path.unlink(missing_ok=True)
     return counts
 
 
-def chains_scored(folder: Path) -> int:
+def chains_scored(folder):
     return sum(path.read_bytes().count(b'"chain"') for path in folder.rglob(".scoring/*.jsonl"))
 
 
-def chains_generated(folder: Path) -> int:
+def chains_generated(folder):
     return len(list(folder.rglob("chains/*/done.json")))
 
 
 COUNTS = {"scores": chains_scored, "chains": chains_generated}  # by the stage of a verb
 
 
-def ended_or_killed(
-    command: list[str],
-    env: dict[str, str],
-    output,
-    watch: Path,
-    chains: int | None = None,
-    count: Callable[[Path], int] = chains_scored,
-) -> int:
+def ended_or_killed(command, env, output, watch, chains=None, count=chains_scored):
     """The exit code of a program, which is killed with all its children when it has finished so many chains."""
     process = subprocess.Popen(
         command, stdout=output, stderr=output, env={**os.environ, **env}, start_new_session=True
@@ -104,7 +91,7 @@ def ended_or_killed(
     return process.returncode
 
 
-def main(program: str, *words: str) -> None:
+def main(program, *words):
     if program == "sbatch":
         sbatch(Path(os.environ["STAND_IN"]), *words)
     elif program == "srun":

@@ -1,14 +1,14 @@
 """Editors for tests: they count what they are asked, and answer as they are told."""
 
 import hashlib
-import io
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
+import stores
 from convergebench.generation import editors, pictures, plan, scheduler, store, suites
 from convergebench.generation.files import LOCK
 from convergebench.generation.records import Answer
@@ -27,38 +27,35 @@ SUITE = suites.Suite(
 )
 
 
+def darker(image, seed):
+    """By one grey level, in a format that depends on the seed."""
+    return stores.encoded(image.point(lambda level: max(0, level - 1)), ("PNG", "JPEG", "WEBP")[seed % 3])
+
+
 @dataclass(frozen=True)
 class Counting:
-    """Darkens by one grey level, in a format that depends on the seed, and writes down the seed it was asked for."""
+    """Darkens, and writes down the seed it was asked for."""
 
     embedded: ClassVar[bool] = True
     asked: Path
     pause: float = 0.0
     behave: Callable[[int], Answer | None] = lambda seed: None
 
-    def edit(self, image: Image.Image, instruction: str, seed: int) -> Answer:
+    def edit(self, image, instruction, seed):
         with self.asked.open("ab", buffering=0) as log:
             log.write(f"{seed}\n".encode())
         time.sleep(self.pause)
-        told = self.behave(seed)
-        if told is not None:
-            return told
-        darker = image.point(lambda level: max(0, level - 1))
-        buffer = io.BytesIO()
-        darker.save(buffer, ("PNG", "JPEG", "WEBP")[seed % 3])
-        return Answer(buffer.getvalue())
+        return self.behave(seed) or Answer(darker(image, seed))
 
-    def seeds(self) -> list[int]:
+    def seeds(self):
         return [int(line) for line in self.asked.read_text().split()] if self.asked.exists() else []
 
 
-def choose(editor: object, name: str = "counting") -> editors.Choice:
-    return editors.Choice(name, name, name, {"seed": "per-step"}, editor)  # type: ignore[arg-type]
+def choose(editor, name="counting"):
+    return editors.Choice(name, name, name, {"seed": "per-step"}, editor)
 
 
-def planned(
-    editor: object, rounds: int = SUITE.rounds, runs: int = SUITE.runs, name: str = "counting"
-) -> plan.Plan:
+def planned(editor, rounds=SUITE.rounds, runs=SUITE.runs, name="counting"):
     variant = SUITE.variants[0]
     choice = choose(editor, name)
     return plan.Plan(
@@ -66,16 +63,16 @@ def planned(
     )
 
 
-def generate(made: plan.Plan, folder: Path, **options: Any) -> scheduler.Outcome:
+def generate(made, folder, **options):
     return scheduler.generate(made, made.chains, folder, **options)
 
 
-def finished(folder: Path) -> set[int | None]:
+def finished(folder):
     steps = [step for path in folder.glob("chains/*") for step in store.recover_steps(path)]
     return {step.seed for step in steps if step.step}
 
 
-def digest(folder: Path) -> dict[str, str]:
+def digest(folder):
     """Every file below a folder by its hash, but for locks that a killed process left."""
     return {
         os.fspath(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -84,5 +81,5 @@ def digest(folder: Path) -> dict[str, str]:
     }
 
 
-def png(size: tuple[int, int] = (48, 48)) -> bytes:
+def png(size=(48, 48)):
     return pictures.encode_png(Image.new("RGB", size, "olive"))

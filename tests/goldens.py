@@ -10,10 +10,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import cheat
 import published_restoration
@@ -31,17 +29,17 @@ SALT = bytes(range(32))  # of the audits
 KEPT = Path(__file__).with_name("goldens.json")
 
 
-def hash_of(text: bytes | str) -> str:
+def hash_of(text):
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
-def convergebench(folder: Path, *words: object) -> None:
+def convergebench(folder, *words):
     environment = {**os.environ, "CONVERGEBENCH_SALT_FILE": ""}
     command = [sys.executable, "-m", "convergebench", *map(str, words)]
     subprocess.run(command, cwd=folder, check=True, env=environment)
 
 
-def demo(folder: Path) -> dict[str, str]:
+def demo(folder):
     """The demo's dataset files, every number of its scores and floors, and its leaderboard."""
     folder.mkdir(parents=True, exist_ok=True)
     convergebench(folder, "generate", "--suite", "demo", "--out", "runs/demo")
@@ -60,7 +58,7 @@ def demo(folder: Path) -> dict[str, str]:
     return hashes
 
 
-def numbers(folder: Path, keys: tuple[str, ...]) -> dict[str, str]:
+def numbers(folder, keys):
     """A hash for each column that holds no prose, its values in the order of the keys."""
     rows = [row for path in sorted(folder.rglob("*.parquet")) for row in pq.read_table(path).to_pylist()]
     rows.sort(key=lambda row: tuple(row[key] for key in keys))
@@ -69,14 +67,14 @@ def numbers(folder: Path, keys: tuple[str, ...]) -> dict[str, str]:
     return {name: hash_of(repr([row[name] for row in rows])) for name in sorted(names)}
 
 
-def simulated_suite() -> dict[str, str]:
+def simulated_suite():
     """The leaderboard of 28,000 made-up steps: seven editors, a hundred pictures, two programs, ten rounds."""
     editors = {f"editor-{number}": 1 + number / 5 for number in range(5)} | {"identity": 0.01, "jpeg": 0.02}
     report = simulated.report(*simulated.dataset(editors, sources=100, programs=2, rounds=10))
     return {"leaderboard of the simulated suite": hash_of(as_json(report.tables["leaderboard"]))}
 
 
-def studies(folder: Path) -> dict[str, str]:
+def studies(folder):
     """Every table of the reports on small datasets that the commands make for the studies."""
     pictures = folder / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
@@ -102,14 +100,14 @@ def studies(folder: Path) -> dict[str, str]:
     return hashes
 
 
-def make(folder: Path, suite: suites.Suite, editors: Sequence[Any], metrics: str, rounds: int) -> None:
+def make(folder, suite, editors, metrics, rounds):
     plan = make_plan(replace(suite, short_side=96), editors, rounds=rounds, runs=2, salt=SALT)
     assert generate(plan, list(plan.chains), folder / "run").clean
     convergebench(folder, "build", "run", "--out", "dataset")
     convergebench(folder, "score", "dataset", "--metrics", metrics)
 
 
-def label(folder: Path) -> None:
+def label(folder):
     """Two people's labels of every chain's last picture, the second of whom sees one failure less."""
     rows = ["rater,question,answer,chain,step"]
     for number, chain in enumerate(Reader(folder / "dataset").chains()):
@@ -121,7 +119,7 @@ def label(folder: Path) -> None:
     convergebench(folder, "import", "labels.csv", "--layout", "labels", "--dataset", "dataset")
 
 
-def publish(folder: Path) -> None:
+def publish(folder):
     """The prompts that the restoration study published, beside the dataset's own numbers."""
     path = published_restoration.FOLDER / "prompts.csv"
     columns = [*published_restoration.COLUMNS, "--column", "program=Prompt", "--editor", "Nano Banana 2"]
@@ -129,7 +127,7 @@ def publish(folder: Path) -> None:
     convergebench(folder, "import", path, *words, *columns)
 
 
-def numbers_of(path: Path) -> list[str]:
+def numbers_of(path):
     """The numbers of a table, column by column; its words may change."""
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -141,14 +139,14 @@ def numbers_of(path: Path) -> list[str]:
     return lines
 
 
-def as_number(text: str) -> str:
+def as_number(text):
     try:
         return f"{float(text):.9g}"
     except ValueError:
         return ""
 
 
-def main(folder: str, option: str = "") -> None:
+def main(folder, option=""):
     place = Path(folder).resolve()
     hashes = demo(place) | simulated_suite() | studies(place)
     if option == "--write":

@@ -21,7 +21,7 @@ for line in sys.argv[1:]:
 class HouseCopy:
     """The rooms below `folder`/site/convergebench, and `folder`/work to run in."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder):
         self.site, self.work = folder / "site", folder / "work"
         self.work.mkdir(parents=True)
         ignore = shutil.ignore_patterns("__pycache__")
@@ -30,16 +30,16 @@ class HouseCopy:
             shutil.copytree(HOUSE / room, self.site / "convergebench" / room, ignore=ignore)
         shutil.copyfile(HOUSE / "dataset_card.md", self.site / "convergebench" / "dataset_card.md")
 
-    def path(self, name: str) -> Path:
+    def path(self, name):
         return self.site / "convergebench" / name
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name, text):
         self.path(name).write_text(text, encoding="utf-8")
 
-    def append(self, name: str, text: str) -> None:
+    def append(self, name, text):
         self.write(name, self.path(name).read_text(encoding="utf-8") + text)
 
-    def python(self, *words: str) -> str:
+    def python(self, *words):
         environment = {**os.environ, "PYTHONPATH": str(self.site), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, *words]
         done = subprocess.run(
@@ -48,6 +48,6 @@ class HouseCopy:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def verbs(self, *lines: str) -> None:
+    def verbs(self, *lines):
         """Commands one after the other in one process, because every start of Python costs seconds."""
         self.python("-c", VERBS, *lines)

@@ -25,13 +25,8 @@ from vendors.loopback import serving, told, wait_until_idle
 USAGE = {"prompt_tokens": 3000, "completion_tokens": 20}
 PRICE = Decimal("0.0062")
 REFUSAL = "I had rather not say."
+dataset = small_dataset.write
 SENTINEL = "sentinel-key-0123456789"
-
-
-def dataset(folder, **words):
-    """A small dataset without a card of its own, so that judging may write one."""
-    small_dataset.write(folder, **words)
-    return folder
 
 
 def prices(folder):

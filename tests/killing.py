@@ -19,7 +19,7 @@ from counting import Counting, digest, finished, generate, planned
 PAUSE = 0.002  # seconds that each call of the editor takes
 
 
-def main(verb: str, folder: Path, kills: int = 0) -> None:
+def main(verb, folder, kills=0):
     if verb == "share":
         generate(planned(Counting(folder / "asked", pause=PAUSE)), folder / "run")
         return
@@ -35,7 +35,7 @@ def main(verb: str, folder: Path, kills: int = 0) -> None:
     print(json.dumps(facts))
 
 
-def disturb(run: Path, editor: Counting, facts: dict) -> None:
+def disturb(run, editor, facts):
     """Start the run and kill it, until it is whole; where nothing was finished in time, the next one has longer."""
     context, chance, longest = multiprocessing.get_context("fork"), random.Random(str(run.name)), 0.1
     while not all(store.is_done(run, chain.id) for chain in planned(editor).chains):
@@ -51,11 +51,11 @@ def disturb(run: Path, editor: Counting, facts: dict) -> None:
         longest *= 1.0 if finished(run) - known else 1.5
 
 
-def summed(folder: Path) -> str:
+def summed(folder):
     return hashlib.sha256(canonical(digest(folder)).encode()).hexdigest()
 
 
-def built(run: Path) -> str:
+def built(run):
     """The dataset that a run becomes; what a builder notes for itself is no part of it."""
     folder = run.with_name(run.name + "-dataset") / "convergebench"
     build.build(store_reader.find_finished({run}), folder)

@@ -28,7 +28,7 @@ MISSING = (
 )
 
 
-def example(card: Path) -> str:
+def example(card):
     """Runs a card's example: what it prints is in the comments beside."""
     for code in re.findall(r"```python\n(.*?)```", card.read_text(), re.DOTALL):
         told = re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
@@ -41,7 +41,7 @@ def example(card: Path) -> str:
     return ""
 
 
-def page(folder: Path) -> str:
+def page(folder):
     """Runs app.py as a Space does, its own folder first on the path, and measures what a visitor could give."""
     before = set(sys.modules)
     sys.path.insert(0, str(folder))
@@ -65,7 +65,7 @@ def page(folder: Path) -> str:
     return "" if re.search(r"\d|: (yes|no)\b", headline) and "None" not in headline else headline
 
 
-def attempt(found: dict, check: str, work, *given) -> None:
+def attempt(found, check, work, *given):
     """Notes what went wrong, or an empty line."""
     try:
         found[check] = work(*given)
@@ -73,7 +73,7 @@ def attempt(found: dict, check: str, work, *given) -> None:
         found[check] = traceback.format_exc()
 
 
-def main(place: Path) -> None:
+def main(place):
     report = {}
     os.chdir(place)
     os.environ["PIP_NO_INDEX"] = "1"  # nothing is fetched

@@ -28,18 +28,6 @@ def tarball(files):
     return buffer.getvalue()
 
 
-def debian_package(folder, name, files):
-    root = folder / name
-    (root / "DEBIAN").mkdir(parents=True)
-    about = f"Package: {name}\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n"
-    (root / "DEBIAN" / "control").write_text(about)
-    for path, data in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_bytes(data)
-    subprocess.run(["dpkg-deb", "--build", root], check=True, capture_output=True)
-    return root.with_suffix(".deb").read_bytes(), about
-
-
 class Mirrors:
     """The file at each path; `requests` holds the paths and the authorizations of what was asked."""
 
@@ -57,7 +45,12 @@ class Mirrors:
 
     def add_debian(self, folder, name, files):
         """The one package of a Debian archive, and the configuration of apt that knows no other."""
-        data, about = debian_package(folder, name, files)
+        about = f"Package: {name}\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n"
+        for path, content in {**files, "DEBIAN/control": about.encode()}.items():
+            (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name / path).write_bytes(content)
+        subprocess.run(["dpkg-deb", "--build", folder / name], check=True, capture_output=True)
+        data = (folder / f"{name}.deb").read_bytes()
         self.pages[f"/debian/./{name}.deb"] = data
         stanza = f"{about}Filename: ./{name}.deb\nSize: {len(data)}\nSHA256: {hashlib.sha256(data).hexdigest()}\n"
         self.pages["/debian/./Packages"] = stanza.encode()

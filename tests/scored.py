@@ -1,16 +1,15 @@
 """Datasets to be scored in tests: chains with known damage, built as every dataset is, and networks at random."""
 
 import hashlib
-import io
-from pathlib import Path
 
 import cv2
 import numpy as np
 import stores
-from convergebench.generation.records import Chain, Program, Source, Step, canonical
+from convergebench.generation.records import Chain, Program, Source
 from convergebench.metric_modules._engine import engine
 from PIL import Image
 
+stored = stores.kept
 SIDE = 48
 SIZES = {1: (64, 48), 2: (48, 64), 3: (64, 48)}
 PICTURES = 58  # to be scored in what `runs` makes
@@ -20,27 +19,25 @@ PROGRAMS = {
 }
 
 
-def picture(seed: int, size: tuple[int, int] = (64, 48)) -> np.ndarray:
+def picture(seed, size=(64, 48)):
     noise = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3)).astype(np.uint8)
     return cv2.normalize(cv2.GaussianBlur(noise, (0, 0), 4), None, 20, 235, cv2.NORM_MINMAX)
 
 
-def encoded(pixels: np.ndarray, kind: str = "png") -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, {"png": "PNG", "jpg": "JPEG"}[kind])
-    return buffer.getvalue()
+def encoded(pixels, kind="png"):
+    return stores.encoded(Image.fromarray(pixels), {"png": "PNG", "jpg": "JPEG"}[kind])
 
 
-def worn(pixels: np.ndarray, strength: float, seed: int = 0) -> np.ndarray:
+def worn(pixels, strength, seed=0):
     noise = np.random.default_rng(seed).normal(0, 1, pixels.shape)
     return np.clip(pixels + strength * noise, 0, 255).astype(np.uint8)
 
 
-def dotted(pixels: np.ndarray) -> np.ndarray:
+def dotted(pixels):
     return cv2.circle(pixels.copy(), (20, 20), 12, (255, 0, 0), -1)
 
 
-def source(seed: int) -> Source:
+def source(seed):
     data = encoded(picture(seed, SIZES[seed]))
     size = SIZES[seed]
     return Source(
@@ -48,7 +45,7 @@ def source(seed: int) -> Source:
     )
 
 
-def answers(chain: Chain, strength: float) -> list[bytes]:
+def answers(chain, strength):
     """Each round adds as much decay as the one before; forward pictures show the dot."""
     seed = int(chain.source.id.removeprefix("source-"))
     made = []
@@ -60,41 +57,25 @@ def answers(chain: Chain, strength: float) -> list[bytes]:
     return made
 
 
-def keep(
-    run: Path, chain: Chain, received: list[bytes | str], reference: bytes | None = None, **about: object
-) -> None:
+def keep(run, chain, received, reference=None):
     """Write one chain into a store: `received` holds each step's bytes, or the status of a step without any."""
     seed = int(chain.source.id.removeprefix("source-"))
     start = encoded(picture(seed, SIZES[seed]))
     folder = stores.begin(run, chain, SIDE, start, reference)
-    steps = [stored(folder, Step(0, 0, 0, "", "input"), start)]
-    end = "complete"
-    for (number, round, position, words), data in zip(chain.asks(), received, strict=False):
-        if isinstance(data, str):
-            end = data
-            steps.append(Step(number, round, position, words, data, reason="it would rather not"))
-        else:
-            steps.append(stored(folder, Step(number, round, position, words, "ok", details=about), data))
-    (folder / "steps.jsonl").write_text("".join(canonical(step.to_dict()) + "\n" for step in steps))
-    stores.finish(folder, len(steps) - 1, end)
+    stores.fill(folder, chain, start, received, reason="it would rather not")
 
 
-def stored(folder: Path, step: Step, data: bytes) -> Step:
-    kind = "jpg" if data[:2] == b"\xff\xd8" else "png"
-    return stores.kept(folder, step, data, Image.open(io.BytesIO(data)).size, kind)
+def chain(editor, seed, program="dot", rounds=3):
+    return Chain(source(seed), PROGRAMS[program], editor, {"short_side": SIDE}, 1, rounds)
 
 
-def chain(editor: str, seed: int, program: str = "dot", rounds: int = 3, **settings: object) -> Chain:
-    return Chain(source(seed), PROGRAMS[program], editor, {"short_side": SIDE, **settings}, 1, rounds)  # type: ignore[dict-item]
-
-
-def runs(run: Path) -> Path:
+def runs(run):
     """Two editors on three sources, one of which refuses in the end, and a no-op."""
     for seed in SIZES:
         for editor, strength in (("gentle", 3), ("rough", 25)):
             for program in PROGRAMS:
                 one = chain(editor, seed, program)
-                received: list[bytes | str] = [*answers(one, strength)]
+                received = [*answers(one, strength)]
                 if (editor, seed, program) == ("rough", 3, "dot"):
                     received = [*received[:4], "refused"]
                 keep(run, one, received)
@@ -103,21 +84,19 @@ def runs(run: Path) -> Path:
     return run
 
 
-def built(run: Path, out: Path) -> Path:
+def built(run, out):
     return stores.built(out, run)
 
 
-def score(
-    folder: Path, asked: list[str] | None = None, dtype: str | None = None, batch: int = engine.BATCH
-) -> engine.Outcome:
+def score(folder, asked=None, dtype=None, batch=engine.BATCH):
     return engine.run(engine.prepare(folder, asked, "cpu", dtype), batch=batch)
 
 
-def content(folder: Path) -> list[bytes]:
+def content(folder):
     return [(folder / "data" / config / "0000.parquet").read_bytes() for config in ("scores", "floors")]
 
 
-def lpips_weights(cache: Path) -> None:
+def lpips_weights(cache):
     """Random weights where LPIPS looks for its own; XDG_CACHE_HOME has to name the cache."""
     from convergebench.metric_modules.lpips import weights
     from random_lpips import random_tensors
@@ -128,7 +107,7 @@ def lpips_weights(cache: Path) -> None:
     save_file(tensors, path, {"digest": weights._digest(tensors), "source": "random"})
 
 
-def clip_model(folder: Path) -> str:
+def clip_model(folder):
     """A CLIP of 16 numbers a token with random weights and a tokenizer of letters."""
     import json
 

@@ -34,13 +34,9 @@ def chain_row(editor, source, program, rounds, status="complete", **more):
     about = {"closes": True, "reversibility": "clear", "short_side": 512, "settings": "{}"}
     about |= {"suite": "simulated", "suite_version": "1", "cycle": json.dumps(CYCLE), "run": 1}
     about |= {"chain": name, "editor": editor, "source": f"picture-{source:02}", "program": f"program-{program}"}
-    about |= {
-        "rounds": rounds,
-        "steps": 2 * rounds,
-        "status": status,
-        "kind": ("face", "scene", "object")[source % 3],
-    }
-    return about | {"category": ("accessories", "scene objects")[program % 2], **more}
+    about |= {"rounds": rounds, "steps": 2 * rounds, "status": status}
+    kind, category = ("face", "scene", "object")[source % 3], ("accessories", "scene objects")[program % 2]
+    return about | {"kind": kind, "category": category, **more}
 
 
 def score_rows(chain, kept, clip=True, cause="quality lost"):

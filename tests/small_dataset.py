@@ -1,7 +1,6 @@
 """A dataset folder of a few small chains, written with the dataset's own schema, for tests of what reads datasets."""
 
 import hashlib
-import io
 import json
 import struct
 import zlib
@@ -16,6 +15,7 @@ from convergebench.dataset_builder.dataset.rows import CHAINS, FLOORS, STEPS, co
 from convergebench.generation.records import EditorInfo, Source
 from convergebench.metric_modules.scores import SCORES
 from PIL import Image
+from stores import encoded
 
 SIDE = 96
 EDITORS = {"steady": 0.02, "fading": 0.16, "identity": 0.0}
@@ -33,9 +33,7 @@ def picture(seed, noise=0.0, side=SIDE, kind="PNG"):
     small = Image.fromarray(rng.integers(0, 255, (6, 6, 3), dtype=np.uint8))
     values = np.asarray(small.resize((side, side), Image.Resampling.BICUBIC)).astype(float)
     values = values * (1 - noise) + rng.integers(0, 255, values.shape) * noise
-    buffer = io.BytesIO()
-    Image.fromarray(values.clip(0, 255).astype(np.uint8)).save(buffer, kind)
-    return buffer.getvalue()
+    return encoded(Image.fromarray(values.clip(0, 255).astype(np.uint8)), kind)
 
 
 def digest(data):
@@ -75,14 +73,7 @@ def write(
 
     bytes_of = bytes_of or faded
     chains, steps, scores = [], {name: [] for name in editors}, []
-    about_chain = {
-        "run": 1,
-        "rounds": rounds,
-        "closes": True,
-        "items": "[]",
-        "reversibility": "clear",
-        "small": False,
-    }
+    about_chain = {"rounds": rounds, "closes": True, "items": "[]", "reversibility": "clear", "small": False}
     about_chain |= {"short_side": side, "policy": "", "suite": "small", "suite_version": "1", "settings": "{}"}
     for source, program in cases or product(sources, programs):
         number, asked = sources.index(source), [instruction.format(program), f"remove the {program}"]
@@ -157,8 +148,7 @@ STUDIES = {
 
 
 def write_study(folder, study, **options):
-    write(folder, **options)
-    return change_chains(folder, lambda row: STUDIES[study])
+    return change_chains(write(folder, **options), lambda row: STUDIES[study])
 
 
 def change_chains(folder, change):

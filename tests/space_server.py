@@ -16,8 +16,6 @@ from pathlib import Path
 import httpx
 import small_dataset
 
-LEFT = "left.png"
-
 
 def free_port():
     with socket.socket() as probe:
@@ -33,7 +31,7 @@ def serving(dataset, cache, command=None, env=None, wait=90.0, first="/gradio_ap
     about |= {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1"}
     log = Path(cache) / "server.log"
     (Path(cache) / "uploads").mkdir(parents=True, exist_ok=True)
-    (Path(cache) / "uploads" / LEFT).write_text("of a server before")
+    (Path(cache) / "uploads" / "left.png").write_text("of a server before")
     command = command or [sys.executable, "-m", "convergebench.spaces_app.app"]
     with log.open("wb") as file:
         process = subprocess.Popen(

@@ -6,7 +6,6 @@ names of the parts, and its processor of pictures, if it has one that asks for t
 
 import json
 from pathlib import Path
-from typing import Any
 
 SYMBOLS = [chr(code) for code in range(33, 127)]
 MARKS = ["<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
@@ -16,17 +15,16 @@ PLAIN = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
 )
 CHAT = PLAIN.replace("{{ message.content }}", "{% for part in message.content %}{{ part.text }}{% endfor %}")
-Reader = tuple[Any, Any]  # a tokenizer and a model
 
 
-def bytes_vocabulary(*special: str) -> dict[str, int]:
+def bytes_vocabulary(*special):
     """A letter a token, for byte-level tokenizers, and then the special ones."""
     from tokenizers.pre_tokenizers import ByteLevel
 
     return {symbol: number for number, symbol in enumerate([*sorted(ByteLevel.alphabet()), *special])}
 
 
-def fast_tokenizer(vocabulary: dict[str, int], **named: Any) -> Any:
+def fast_tokenizer(vocabulary, **named):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -35,7 +33,7 @@ def fast_tokenizer(vocabulary: dict[str, int], **named: Any) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=plain, **named)
 
 
-def clip(projected: bool = False) -> Reader:
+def clip(projected=False):
     from transformers import CLIPTextConfig, CLIPTextModel, CLIPTextModelWithProjection, CLIPTokenizer
 
     words = [*SYMBOLS, *(f"{symbol}</w>" for symbol in SYMBOLS), "<|startoftext|>", "<|endoftext|>"]
@@ -46,7 +44,7 @@ def clip(projected: bool = False) -> Reader:
     return tokenizer, (CLIPTextModelWithProjection if projected else CLIPTextModel)(config).eval()
 
 
-def t5(most: int = 64) -> Reader:
+def t5(most=64):
     from transformers import T5Config, T5EncoderModel, T5Tokenizer
 
     letters = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", -10.0), ("▁", -2.0)]
@@ -56,7 +54,7 @@ def t5(most: int = 64) -> Reader:
     return tokenizer, T5EncoderModel(config).eval()
 
 
-def mistral() -> Reader:
+def mistral():
     from transformers import Mistral3Config, Mistral3ForConditionalGeneration
 
     vocabulary = bytes_vocabulary("<s>", "</s>", "<pad>", "[IMG]")
@@ -72,7 +70,7 @@ def mistral() -> Reader:
     return tokenizer, Mistral3ForConditionalGeneration(config).eval()
 
 
-def smollm() -> Reader:
+def smollm():
     from transformers.models.smollm3.modeling_smollm3 import SmolLM3Config, SmolLM3ForCausalLM
 
     ends = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1}
@@ -80,7 +78,7 @@ def smollm() -> Reader:
     return t5()[0], SmolLM3ForCausalLM(config).eval()
 
 
-def qwen_tokenizer(chat: str = CHAT) -> Any:
+def qwen_tokenizer(chat=CHAT):
     from transformers import Qwen2Tokenizer
 
     tokenizer = Qwen2Tokenizer(bytes_vocabulary("<|endoftext|>", *MARKS), [], additional_special_tokens=MARKS)
@@ -88,7 +86,7 @@ def qwen_tokenizer(chat: str = CHAT) -> Any:
     return tokenizer
 
 
-def qwen3(kind: str, layers: int, plain: bool = False) -> Reader:
+def qwen3(kind, layers, plain=False):
     import transformers
 
     tokenizer = qwen_tokenizer(PLAIN if plain else CHAT)
@@ -96,17 +94,17 @@ def qwen3(kind: str, layers: int, plain: bool = False) -> Reader:
     return tokenizer, getattr(transformers, kind)(transformers.Qwen3Config(**text)).eval()
 
 
-def qwen_vl(generation: str) -> Reader:
+def qwen_vl(generation, tokenizer=None, more=None):
     import transformers
 
-    tokenizer = qwen_tokenizer()
+    tokenizer = tokenizer or qwen_tokenizer()
     ids = {}
     for name in ("image_pad", "video_pad", "vision_start", "vision_end"):
         ids[f"{name.removesuffix('_pad')}_token_id"] = tokenizer.convert_tokens_to_ids(f"<|{name}|>")
-    text = {**TEXT, "vocab_size": len(tokenizer)}
+    text = {**TEXT, "vocab_size": len(tokenizer), **(more or {})}
     vision = {**HEADS, "depth": 1, "num_heads": 2, "out_hidden_size": 16}
     if generation == "Qwen3VL":
-        rope: Any = {"mrope_section": [2, 1, 1], "rope_type": "default", "rope_theta": 10000.0}
+        rope = {"mrope_section": [2, 1, 1], "rope_type": "default", "rope_theta": 10000.0}
         text |= {"head_dim": 8, "rope_parameters": rope}
         vision |= {"num_position_embeddings": 16, "patch_size": 16, "deepstack_visual_indexes": [0]}
     else:
@@ -117,7 +115,7 @@ def qwen_vl(generation: str) -> Reader:
     return tokenizer, getattr(transformers, f"{generation}ForConditionalGeneration")(config).eval()
 
 
-def siglip() -> dict[str, Any]:
+def siglip():
     from transformers import Siglip2VisionConfig, Siglip2VisionModel
     from transformers.models.siglip2.image_processing_pil_siglip2 import Siglip2ImageProcessorPil
 
@@ -126,7 +124,7 @@ def siglip() -> dict[str, Any]:
     return {"siglip": Siglip2VisionModel(config).eval(), "siglip_processor": processor}
 
 
-def clip_vision() -> dict[str, Any]:
+def clip_vision():
     from transformers import CLIPVisionConfig, CLIPVisionModelWithProjection
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
@@ -136,7 +134,7 @@ def clip_vision() -> dict[str, Any]:
     return {"image_encoder": CLIPVisionModelWithProjection(config).eval(), "image_processor": processor}
 
 
-def glm_vision() -> dict[str, Any]:
+def glm_vision():
     from transformers import GlmImageConfig, GlmImageForConditionalGeneration
 
     vocabulary = glm_vocabulary()
@@ -153,11 +151,11 @@ def glm_vision() -> dict[str, Any]:
     return {"vision_language_encoder": GlmImageForConditionalGeneration(config).eval()}
 
 
-def glm_vocabulary() -> dict[str, int]:
+def glm_vocabulary():
     return bytes_vocabulary("<s>", "<pad>", "<|image|>", "<sop>", "<eop>")
 
 
-def write_glm_processor(folder: Path) -> None:
+def write_glm_processor(folder):
     from transformers.models.glm_image.image_processing_pil_glm_image import GlmImageImageProcessorPil
 
     named = {"image_token": "<|image|>", "grid_bos_token": "<sop>", "grid_eos_token": "<eop>"}
@@ -172,7 +170,7 @@ def write_glm_processor(folder: Path) -> None:
     add_part(folder, "processor", "GlmImageProcessor")
 
 
-def write_processor(folder: Path, name: str, kind: str, patch: int = 14, most: int = 64 * 64) -> None:
+def write_processor(folder, name, kind, patch=14, most=64 * 64):
     """As a published one, whose part for videos asks for torchvision and is not written here."""
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
@@ -182,15 +180,14 @@ def write_processor(folder: Path, name: str, kind: str, patch: int = 14, most: i
     add_part(folder, name, kind)
 
 
-def add_part(folder: Path, name: str, kind: str) -> None:
+def add_part(folder, name, kind):
     index = folder / "model_index.json"
     index.write_text(json.dumps({**json.loads(index.read_text()), name: ["transformers", kind]}))
 
 
-Model = tuple[str, dict[str, Any]]  # a class of diffusers and its configuration
 KEPT = json.loads(Path(__file__).with_suffix(".json").read_text())
-AUTOENCODERS: dict[str, Model] = KEPT["autoencoders"]
-PIPELINES: dict[str, dict[str, Any]] = KEPT["pipelines"]
+AUTOENCODERS = KEPT["autoencoders"]
+PIPELINES = KEPT["pipelines"]
 READERS = {made.__name__: made for made in (clip, t5, mistral, smollm, qwen3, qwen_vl)}
 FURTHER = {"z_omni": siglip, "chrono": clip_vision, "glm": glm_vision}
 # The published one draws noise at every step.
@@ -198,13 +195,13 @@ SCHEDULERS = {"pix2pix": "EulerAncestralDiscreteScheduler", "pix2pix_xl": "Euler
 UNCHECKED = {"safety_checker": [None, None], "feature_extractor": [None, None], "requires_safety_checker": False}
 
 
-def made(model: Model) -> Any:
+def made(model):
     import diffusers
 
     return getattr(diffusers, model[0])(**model[1])
 
 
-def write(name: str, folder: Path) -> None:
+def write(name, folder):
     """Part by part, because some cannot be made without a processor that asks for torchvision."""
     import diffusers
 
@@ -218,7 +215,7 @@ def write(name: str, folder: Path) -> None:
     parts |= FURTHER[name]() if name in FURTHER else {}
     if name == "qwen21" or "tokenizer" in processor:
         del parts["tokenizer"]
-    index: dict[str, Any] = {"_class_name": f"{row['pipeline']}Pipeline"}
+    index = {"_class_name": f"{row['pipeline']}Pipeline"}
     index |= {"_diffusers_version": diffusers.__version__}
     for part, model in parts.items():
         model.save_pretrained(folder / part)

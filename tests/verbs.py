@@ -1,16 +1,14 @@
 """Commands given in this process."""
 
-from typing import Any
-
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from convergebench.cli.__main__ import main
 
 
-def invoke(*words: Any) -> Result:
+def invoke(*words):
     return CliRunner().invoke(main, [*map(str, words)])
 
 
-def say(*words: Any) -> str:
+def say(*words):
     """What a command prints that has to succeed."""
     done = invoke(*words)
     assert done.exit_code == 0, done.output

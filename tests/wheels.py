@@ -19,13 +19,13 @@ STRAY = shutil.ignore_patterns(
 )
 
 
-def extras() -> list[str]:
+def extras():
     """Every extra that a user may ask for; "" is none."""
     table = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     return ["", *(name for name in table if name != "dev")]
 
 
-def build_wheel(out: Path) -> Path:
+def build_wheel(out):
     copy = out / "house"
     shutil.copytree(HOUSE, copy, symlinks=True, ignore=STRAY)
     words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", out, copy]
@@ -34,14 +34,14 @@ def build_wheel(out: Path) -> Path:
     return next(out.glob("*.whl"))
 
 
-def try_environment(wheel: Path, extra: str, folder: Path, python: str) -> list[str]:
+def try_environment(wheel, extra, folder, python):
     """Install the wheel with an extra into an environment of its own, and run the small demo there: a row's end."""
     words = [sys.executable, "-m", "pip", "cache", "dir"]  # so that nothing is fetched again
     pip_cache = subprocess.check_output(words, text=True).strip()
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "HF_HUB_OFFLINE": "1", "PIP_CACHE_DIR": pip_cache}
 
-    def run(*words: object, **more: object) -> subprocess.CompletedProcess:
+    def run(*words, **more):
         return subprocess.run(list(map(str, words)), env=environment, capture_output=True, text=True, **more)
 
     made, work = folder / "venv", folder / "work"
@@ -62,12 +62,12 @@ def try_environment(wheel: Path, extra: str, folder: Path, python: str) -> list[
     return [str(megabytes), f"{seconds:.0f}", checked, f"exit {demo.returncode}" if demo.returncode else "done"]
 
 
-def size(folder: Path) -> int:
+def size(folder):
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     return sum(path.stat().st_size for path in files) // 10**6
 
 
-def main() -> None:
+def main():
     print("| Python | extra | MB | seconds to install | pip check | demo |")
     print("|---|---|--:|--:|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as temporary:

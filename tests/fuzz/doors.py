@@ -4,14 +4,10 @@ A door has `seeds`, bytes that are right, and `use`, which raises if something e
 """
 
 import base64
-import io
 import json
 import os
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
-from random import Random
-from typing import Any
 from unittest import mock
 
 import scored
@@ -27,7 +23,6 @@ from convergebench.dataset_builder.studies.submissions import submission
 from convergebench.generation import ledger, pictures, plan, store_reader, suites
 from convergebench.generation.records import UserError
 from convergebench.generation.vendors import models
-from convergebench.metric_modules._engine import engine
 from convergebench.metric_modules._evaluate import images
 from convergebench.metric_modules._judges import asks, questions
 from convergebench.metric_modules.lpips import weights
@@ -38,41 +33,40 @@ from PIL import Image
 
 
 class Door:
-    """One reader of bytes, in a folder of its own."""
+    """One reader of bytes, in a folder of its own. If they are a file, its whole bytes are the seed."""
 
-    seeds: Sequence[bytes]
-
-    def __init__(self, folder: Path):
+    def __init__(self, folder):
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.open()
+        self.path = self.open()
+        if not hasattr(self, "seeds"):
+            self.seeds = [self.path.read_bytes()]
 
-    def open(self) -> None:
-        """Make what is needed beside the bytes."""
+    def open(self):
+        """Make what is needed beside the bytes; the file that they are, or None."""
 
-    def enter(self, data: bytes) -> str:
+    def enter(self, data):
         """Use the bytes; whether they were "taken" or "named" as wrong."""
         try:
+            if self.path:
+                self.path.write_bytes(data)
             self.use(data)
         except UserError as error:
             said(error)
             return "named"
         return "taken"
 
-    def enter_mutated(self, chance: Random) -> str:
+    def enter_mutated(self, chance):
         return self.enter(mutate(chance.choice(self.seeds), chance, self.seeds, text=True) or b"")
 
-    def use(self, data: bytes) -> None:
-        raise NotImplementedError
 
-
-def said(error: Exception) -> None:
+def said(error):
     """Raise if an error says nothing."""
     if not str(error).strip():
         raise AssertionError("nothing is said") from error
 
 
-def json_list(data: bytes) -> list[Any]:
+def json_list(data):
     """A JSON list; nothing if the bytes are not one."""
     try:
         values = json.loads(data)
@@ -86,12 +80,11 @@ class UnfinishedSteps(Door):
 
     file = "steps.jsonl"
 
-    def open(self) -> None:
+    def open(self):
         self.chain = stores.keep(self.folder / "run", stores.chain(rounds=2), done=False)
-        self.seeds = [(self.chain / self.file).read_bytes()]
+        return self.chain / self.file
 
-    def use(self, data: bytes) -> None:
-        (self.chain / self.file).write_bytes(data)
+    def use(self, data):
         store_reader.check_unfinished(self.chain)
 
 
@@ -100,20 +93,18 @@ class UnfinishedChain(UnfinishedSteps):
 
 
 class LedgerLines(Door):
-    def open(self) -> None:
+    def open(self):
         budget = ledger.Budget(run=self.folder / "run", opening=0.5)
         with budget.turn():
             budget.settle(budget.intend(ledger.Decimal("0.04")), ledger.Decimal("0.05"))
-        self.path = budget.path
-        self.seeds = [self.path.read_bytes()]
         calls = b"".join(
             b'{"call":"a-%d","intent":0.04}\n{"call":"a-%d","settled":0.039}\n' % (n, n) for n in range(3)
         )
-        self.seeds += [b'{"opening":0}\n' + calls]
+        self.seeds = [budget.path.read_bytes(), b'{"opening":0}\n' + calls]
+        return budget.path
 
-    def use(self, data: bytes) -> None:
+    def use(self, data):
         (self.path.parent / ledger.SIZE).unlink(missing_ok=True)  # shorter bytes than before would not be read
-        self.path.write_bytes(data)
         ledger.Budget(run=self.folder / "run", check_only=True)
         if ledger.Budget(run=self.folder / "run").spent < 0:
             raise AssertionError("less than nothing was spent")
@@ -122,15 +113,11 @@ class LedgerLines(Door):
 class OwnSuite(Door):
     """A suite of one's own is planned, or refused."""
 
-    seeds = (SUITE.encode(),)
+    def open(self):
+        return stores.own_suite(self.folder, SUITE)
 
-    def open(self) -> None:
-        for name in ("one", "two", "three"):
-            stores.write(self.folder / "shots" / "object" / f"{name}.png", stores.picture(len(name), (96, 64)))
-
-    def use(self, data: bytes) -> None:
-        (self.folder / "mine.toml").write_bytes(data)
-        suite = suites.load(str(self.folder / "mine.toml"))
+    def use(self, data):
+        suite = suites.load(str(self.path))
         if suite.rounds * suite.runs * len(suite.programs) < 10_000:
             plan.summary(plan.make_plan(suite, ["identity"]))
 
@@ -140,7 +127,7 @@ class Prices(Door):
         b'read = "2026"\n[bfl]\nflux-2-pro = 0.05\n[openai]\ngpt-image-2 = { low = 0.01, high = 1 }\n[openai_tokens]\n',
     )
 
-    def use(self, data: bytes) -> None:
+    def use(self, data):
         (self.folder / "prices.toml").write_bytes(data)
         models._user_prices.cache_clear()
         with mock.patch.dict(os.environ, {"CONVERGEBENCH_PRICES": str(self.folder / "prices.toml")}):
@@ -154,20 +141,14 @@ class Prices(Door):
 class Pictures(Door):
     """The one decoder, and what the metrics' own modules open."""
 
-    def open(self) -> None:
+    def open(self):
         modes = [(kind, mode) for kind in KINDS for mode in ("RGB", "L")]
         modes += [("PNG", mode) for mode in ("RGBA", "I;16", "1", "LA", "P")]
-        self.seeds = [self.encoded(kind, mode) for kind, mode in modes]
+        noise = Image.effect_noise((24, 12), 90)
+        made = {mode: noise.convert("I" if mode == "I;16" else "RGB").convert(mode) for _, mode in modes}
+        self.seeds = [stores.encoded(made[mode], kind) for kind, mode in modes]
 
-    def encoded(self, kind: str, mode: str) -> bytes:
-        buffer = io.BytesIO()
-        made = Image.effect_noise((24, 12), 90)
-        (made.convert("RGB").convert(mode) if mode != "I;16" else made.convert("I").convert("I;16")).save(
-            buffer, kind
-        )
-        return buffer.getvalue()
-
-    def use(self, data: bytes) -> None:
+    def use(self, data):
         try:
             picture = pictures.decode(data, 2**20)
             if picture.mode != "RGB" or picture.width * picture.height > 2**20:
@@ -185,18 +166,16 @@ class Pictures(Door):
 class NetworkWeights(Door):
     """The weights of LPIPS are those that were fetched, or are not used."""
 
-    def open(self) -> None:
+    def open(self):
         scored.lpips_weights(self.folder)
         with self.cache():
-            self.path = weights.weights_file("alex")
             self.digest = weights.load_weights("alex")[1]
-        self.seeds = [self.path.read_bytes()]
+            return weights.weights_file("alex")
 
-    def cache(self) -> Any:
+    def cache(self):
         return mock.patch.dict(os.environ, {"XDG_CACHE_HOME": str(self.folder)})
 
-    def use(self, data: bytes) -> None:
-        self.path.write_bytes(data)
+    def use(self, data):
         try:
             with self.cache():
                 if weights.load_weights("alex")[1] != self.digest:
@@ -208,13 +187,13 @@ class NetworkWeights(Door):
 class OfADataset(Door):
     """A door with a small dataset."""
 
-    def open(self) -> None:
+    def open(self):
         self.dataset = small_dataset.write(self.folder / "dataset")
         self.card = (self.dataset / "README.md").read_bytes()
-        self.made()
+        return self.made()
 
-    def made(self) -> None:
-        """Go on when the dataset is there."""
+    def made(self):
+        """Go on when the dataset is there; the file of the bytes."""
 
 
 class Published(OfADataset):
@@ -226,7 +205,7 @@ class Published(OfADataset):
         b"case,editor,round,position,psnr\nc,flux,1,1,20.5\n",
     )
 
-    def use(self, data: bytes) -> None:
+    def use(self, data):
         (self.folder / "published.csv").write_bytes(data)
         shutil.rmtree(self.dataset / "data" / "published", ignore_errors=True)
         (self.dataset / "README.md").write_bytes(self.card)
@@ -238,16 +217,15 @@ class Card(OfADataset):
 
     file = "README.md"
 
-    def made(self) -> None:
-        self.seeds = [(self.dataset / self.file).read_bytes()]
+    def made(self):
         self.truth = self.rows()
+        return self.dataset / self.file
 
-    def use(self, data: bytes) -> None:
-        (self.dataset / self.file).write_bytes(data)
+    def use(self, data):
         if self.rows() != self.truth:
             raise AssertionError("silent: other rows")
 
-    def rows(self) -> list[object]:
+    def rows(self):
         reader = Reader(self.dataset)
         reader.refuse_unfinished()
         return [*reader.rows("scores"), *reader.rows("chains"), *reader.rows("floors")]
@@ -262,7 +240,7 @@ class Table(Card):
 class Labels(OfADataset):
     """A file of what people said of pictures: what is taken is in the dataset afterwards."""
 
-    def made(self) -> None:
+    def made(self):
         first, other, *_ = Reader(self.dataset).chains()
         place = {"chain": first.id, "step": 2}
         rating = {"rater": "anna", "question": "rating", "answer": "3", **place, "seconds": 1.5}
@@ -276,7 +254,7 @@ class Labels(OfADataset):
         whole = json.dumps({"format": 1, "labels": [rating, pair]})
         self.seeds = [whole.encode(), table.encode(), b"\n" + lines.encode()]
 
-    def use(self, data: bytes) -> None:
+    def use(self, data):
         path = self.folder / self.names.get(data[:1], "labels.json")
         path.write_bytes(data)
         labels, before = latest(_read_label_file(path)), len(list(Reader(self.dataset).rows("labels", ["rater"])))
@@ -288,13 +266,13 @@ class Labels(OfADataset):
 class Questions(OfADataset):
     """A question of one's own to judges."""
 
-    def made(self) -> None:
+    def made(self):
         self.seeds = [path.read_bytes() for path in sorted(Path(str(questions.__file__)).parent.glob("*.toml"))]
         self.reader = Reader(self.dataset)
+        return self.folder / "mine.toml"
 
-    def use(self, data: bytes) -> None:
-        (self.folder / "mine.toml").write_bytes(data)
-        question = questions.load(str(self.folder / "mine.toml"))
+    def use(self, data):
+        question = questions.load(str(self.path))
         for ask in asks.plan_asks(self.reader, question, lambda *_: True)[0][:3]:
             ask.key.encode()
             ask.words.encode()
@@ -305,16 +283,14 @@ class Questions(OfADataset):
 class Submission(Door):
     """What a submission says of itself: other chains, files or signatures than its own are named."""
 
-    def open(self) -> None:
+    def open(self):
         self.made = scored.built(scored.runs(self.folder / "run"), self.folder / "submission")
-        engine.run(engine.prepare(self.made, ["psnr"], "cpu", None))
+        scored.score(self.made, ["psnr"])
         card.write(self.made, configs())
         self.truth = submission.write(self.made)
-        self.path = self.made / submission.FILE
-        self.seeds = [self.path.read_bytes()]
+        return self.made / submission.FILE
 
-    def use(self, data: bytes) -> None:
-        self.path.write_bytes(data)
+    def use(self, data):
         with mock.patch.object(submission, "verify_dataset", return_value=[]):  # of files that are the same
             wrong = submission.check(self.made)
         values = submission.read(self.made)
@@ -325,20 +301,20 @@ class Submission(Door):
 class Endpoints(OfADataset):
     """A request to the Space: the name of an endpoint and its values, pictures to score among them."""
 
-    def made(self) -> None:
+    def made(self):
         os.environ.setdefault("CONVERGEBENCH_PREVIEWS", str(self.folder / "previews"))
         served = served_dataset.open_dataset(str(self.dataset))
         functions = [function for kind in ("PUBLIC", "FOR_THE_PAGE") for function in tabs.listed_by_tabs(kind)]
         self.answers = {function.__name__: server._endpoint(function, served) for function in functions}
         chain, made = next(iter(served.chain_of)), base64.b64encode(stores.picture(1, (64, 64))).decode()
-        values: dict[str, list[object]] = {"chain": [chain], "picture": [chain, 1, "view", 8, ""],
+        values = {"chain": [chain], "picture": [chain, 1, "view", 8, ""],
             "leaderboard": ["", "all", "all", "convergence", 0.5, []],
             "compare": ["", "", ["steady", "fading"]], "find": ["steady", "", "", 1], "pick": ["worst", "steady"],
             "which_editor": [6, 2.5], "metrics": [chain], "curves": ["quality", "", "all", "all"],
             "score_yours": [made, [made], [made], ["a", "b"], []]}  # fmt: skip
         self.seeds = [json.dumps([name, *values.get(name, [])]).encode() for name in self.answers]
 
-    def use(self, data: bytes) -> None:
+    def use(self, data):
         import gradio as gr
 
         name, *values = json_list(data) or [None]
@@ -353,7 +329,7 @@ class Endpoints(OfADataset):
                 raise
 
 
-DOORS: dict[str, type[Door]] = {
+DOORS = {
     "chain.json, unfinished": UnfinishedChain,
     "steps.jsonl, unfinished": UnfinishedSteps,
     "ledger": LedgerLines,

@@ -1,7 +1,6 @@
 """Bytes that follow new branches through whatever reads bytes from outside, found by atheris.
 
     python tests/fuzz/guided.py [--minutes 10] [--seed 1] [--only ledger]
-    python tests/fuzz/guided.py --only ledger --repeat FILE
 
 atheris is installed apart (`make fuzz-guided` does). doors.py says what may become of bytes; anything else is a
 finding: it is printed with its bytes, and the exit status is 1.
@@ -23,7 +22,7 @@ SHOWN = 1500  # bytes of a finding that are printed
 SHARES = dict.fromkeys(("card", "table", "endpoints", "vendors"), 4)  # slow doors; others have one share of time
 
 
-def search_inside(name: str, folder: Path, seconds: float, seed: int) -> None:
+def search_inside(name, folder, seconds, seed):
     """Search in this process, which ends with the search: libFuzzer writes down what it found."""
     import atheris
 
@@ -32,7 +31,7 @@ def search_inside(name: str, folder: Path, seconds: float, seed: int) -> None:
         from fuzz.mutations import mutate
     door = DOORS[name](folder / "door")
 
-    def change(data: bytes, most: int, number: int) -> bytes:
+    def change(data, most, number):
         """Half of the time JSON stays JSON and a table a table: libFuzzer's own bytes seldom pass a parser."""
         chance = Random(number)
         start = chance.choice((data, chance.choice(door.seeds)))
@@ -50,7 +49,7 @@ def search_inside(name: str, folder: Path, seconds: float, seed: int) -> None:
     atheris.Fuzz()
 
 
-def search(name: str, seconds: float, seed: int) -> tuple[int, list[str]]:
+def search(name, seconds, seed):
     """How many bytes were tried at a door, and the findings."""
     with tempfile.TemporaryDirectory(prefix="guided-") as folder:
         words = [sys.executable, __file__, "--inside", folder, str(seconds), "--only", name, "--seed", str(seed)]
@@ -67,12 +66,11 @@ def search(name: str, seconds: float, seed: int) -> tuple[int, list[str]]:
         return int(tried[1]) if tried else 0, findings
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append", default=[], help="a door of doors.py or answers.py")
-    parser.add_argument("--repeat", type=Path, help="only these bytes")
     parser.add_argument("--inside", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
@@ -81,13 +79,9 @@ def main() -> int:
         return 0
     from fuzz.answers import DOORS
 
-    if options.repeat:
-        with tempfile.TemporaryDirectory() as folder:
-            DOORS[options.only[0]](Path(folder) / "door").enter(options.repeat.read_bytes())
-        return 0
     names = options.only or list(DOORS)
     seconds = 60 * options.minutes / sum(SHARES.get(name, 1) for name in names)
-    findings: list[str] = []
+    findings = []
     print(f"seed {options.seed}\ndoor | seconds | tried | findings")
     for name in names:
         tried, found = search(name, seconds * SHARES.get(name, 1), options.seed)

@@ -2,58 +2,35 @@
 
 import json
 import re
-from collections.abc import Sequence
-from random import Random
-from typing import Any
 
-HOSTILE: tuple[Any, ...] = (
+HOSTILE = (
     *(None, True, False, 0, -1, 1, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, float("nan"), float("inf"), "", " ", "0"),
     *("../../etc/passwd", "/etc/passwd", "a/b", "nul\0byte", "\ud800", "\u202egnp", "=1+1", "<script>x"),
     "x" * 5000,
     *("null", "NaN", "-1", "1e999", "2026-11-19", [], {}, [[]], [None], {"": ""}, ["a"] * 50, {"a": {"b": {"c": 1}}}),
 )  # fmt: skip
 WHOLE = (
-    b"",
-    b"\0",
-    b"null",
-    b"[]",
-    b"{}",
-    b'"x"',
-    b"\xff\xfe",
-    b"\xef\xbb\xbf",
-    b"[" * 20_000,
-    b"1e999",
-    b"\n" * 9,
+    *(b"", b"\0", b"null", b"[]", b"{}", b'"x"', b"\xff\xfe", b"\xef\xbb\xbf"),
+    *(b"[" * 20_000, b"1e999", b"\n" * 9),
 )
 HOW = (
-    "bit",
-    "bits",
-    "byte",
-    "digit",
-    "cut",
-    "grown",
-    "zeros",
-    "block",
-    "moved",
-    "twice",
-    "other",
-    "whole",
-    "gone",
+    *("bit", "bits", "byte", "digit", "cut", "grown", "zeros"),
+    *("block", "moved", "twice", "other", "whole", "gone"),
 )
 TEXT_HOW = (*HOW, *("node",) * 12, *("line",) * 3, *("cell",) * 4)
 
 
-def mutate(data: bytes, chance: Random, others: Sequence[bytes] = (), text: bool = False) -> bytes | None:
+def mutate(data, chance, others=(), text=False):
     """The bytes after one to three changes; None if the file is to be removed. `others` are files of the same kind."""
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        changed = _change(data, chance.choice(TEXT_HOW if text else HOW), chance, others)
-        if changed is None:
+        new = changed(data, chance.choice(TEXT_HOW if text else HOW), chance, others)
+        if new is None:
             return None
-        data = changed
+        data = new
     return data
 
 
-def _change(data: bytes, how: str, chance: Random, others: Sequence[bytes]) -> bytes | None:
+def changed(data, how, chance, others):
     if how == "gone":
         return None
     if how == "whole" or not data:
@@ -82,11 +59,11 @@ def _change(data: bytes, how: str, chance: Random, others: Sequence[bytes]) -> b
     }[how]
 
 
-def flipped(data: bytes, place: int, chance: Random) -> bytes:
+def flipped(data, place, chance):
     return data[:place] + bytes([data[place] ^ 1 << chance.randrange(8)]) + data[place + 1 :]
 
 
-def _with_other_node(data: bytes, chance: Random) -> bytes:
+def _with_other_node(data, chance):
     """JSON, or one line of JSON lines, with one value or key replaced, left out or added; TOML with another value."""
     lines = data.split(b"\n")
     numbers = chance.sample(range(len(lines)), min(len(lines), 8))
@@ -106,11 +83,11 @@ def _with_other_node(data: bytes, chance: Random) -> bytes:
     return data[: spot.start(1)] + json.dumps(chance.choice(HOSTILE)).encode() + data[spot.end(1) :]
 
 
-def _replaced(root: Any, chance: Random) -> Any:
+def _replaced(root, chance):
     """A JSON value in which one node is another."""
-    places: list[tuple[Any, Any]] = []
+    places = []
 
-    def walk(node: Any) -> None:
+    def walk(node):
         for key in list(node) if isinstance(node, dict) else range(len(node)):
             places.append((node, key))
             if isinstance(node[key], dict | list):
@@ -132,7 +109,7 @@ def _replaced(root: Any, chance: Random) -> Any:
     return root
 
 
-def _with_other_part(data: bytes, between: bytes, chance: Random) -> bytes:
+def _with_other_part(data, between, chance):
     """Lines, or the cells of a table, with one left out, doubled, exchanged for another or for something hostile."""
     parts = data.split(between)
     place, other = chance.randrange(len(parts)), chance.randrange(len(parts))

@@ -1,20 +1,30 @@
-"""What is mutated on disk and read by a verb. A target takes the workshop and a chance, and says what came of it:
-"named" if an error said what is wrong, "the same" if nothing changed, "taken" if it was another valid input.
+"""What is mutated on disk, or on a Hub of the loopback, and read by a verb. A target takes the workshop and a chance
+and says what came of it: "named" if an error said what is wrong, "the same" if nothing changed, "taken" if it was
+another valid input.
 """
 
 import os
+import shutil
 from pathlib import Path
-from random import Random
+from unittest import mock
 
 import click
+import huggingface_hub
+import pyarrow as pa
+import pyarrow.parquet as pq
+import small_dataset
 from convergebench.cli import __main__ as cli
-from convergebench.dataset_builder.dataset.reader import UnreadableFile
-from fuzz.datasets import on_the_hub, same_or_named, unlisted
+from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
+from convergebench.generation.records import UserError
+from convergebench.spaces_app.reporting.write import read_analysis
+from convergebench.spaces_app.space.served_dataset import COPIED_TABLES, ServedDataset
 from fuzz.mutations import HOSTILE
-from fuzz.workshop import METRICS, SCORED, TABLES, Workshop, Wrong, files_below, invoke, rows_of, tables_of
+from fuzz.workshop import METRICS, SCORED, TABLES, Wrong, files_below, invoke, rows_of, tables_from, tables_of
+from hub_server import HubServer
+from huggingface_hub import HfApi
 
 
-def store(shop: Workshop, chance: Random) -> str:
+def store(shop, chance):
     """A file of a run: a build makes the same rows or says why not, and so does a resume."""
     run, out = shop.copy(shop.run, "run"), shop.scratch / "out"
     file = chance.choice(files_below(run))
@@ -39,7 +49,7 @@ def store(shop: Workshop, chance: Random) -> str:
     return "named" if is_known or code or not is_whole else "the same"
 
 
-def manifests(shop: Workshop, chance: Random) -> str:
+def manifests(shop, chance):
     """A list of our files: whatever it says, a stranger's files stay, and no number changes unnoticed."""
     which = chance.choice(("build", "score", "verify", "import") * 5 + ("report",))
     folder = shop.copy(shop.root / "report" if which == "report" else shop.dataset, "folder")
@@ -48,7 +58,7 @@ def manifests(shop: Workshop, chance: Random) -> str:
         path.parent.mkdir(exist_ok=True)
         path.write_text("theirs")
     shop.alter(folder / (".report-manifest" if which == "report" else "README.md"), chance, text=True)
-    verbs: dict[str, tuple[object, ...]] = {
+    verbs = {
         "build": ("build", shop.small_run, "--out", folder),
         "score": ("score", folder, *METRICS),
         "report": ("report", shop.dataset, "--out", folder),
@@ -69,7 +79,7 @@ def manifests(shop: Workshop, chance: Random) -> str:
     return "named" if code else "the same"
 
 
-def same_numbers(shop: Workshop, folder: Path) -> None:
+def same_numbers(shop, folder):
     """Raise if a table that can be read has other rows than it was written with."""
     for config in (*TABLES, *SCORED):
         try:
@@ -79,7 +89,7 @@ def same_numbers(shop: Workshop, folder: Path) -> None:
             continue
 
 
-def parquet(shop: Workshop, chance: Random) -> str:
+def parquet(shop, chance):
     """A table of a dataset: what is read is what was written, or is named; verify names every changed byte."""
     folder = shop.copy(shop.dataset, "dataset")
     files = sorted((folder / "data").rglob("*.parquet"))
@@ -101,7 +111,149 @@ def parquet(shop: Workshop, chance: Random) -> str:
     return "named"
 
 
-def shards(shop: Workshop, chance: Random) -> str:
+def with_other_values(table, chance):
+    """Some values of one column are others, or hostile."""
+    name = chance.choice([field.name for field in table.schema if not pa.types.is_struct(field.type)])
+    kind = table.schema.field(name).type
+    values = table[name].to_pylist()
+    for place in chance.sample(range(len(values)), max(1, len(values) // chance.choice((1, 2, 10)))):
+        values[place] = chance.choice(values) if chance.random() < 0.2 else chance.choice(HOSTILE)
+    try:
+        changed = pa.array(values, kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, UnicodeEncodeError):
+        changed = pa.nulls(len(values), kind)
+    return table.set_column(table.column_names.index(name), table.schema.field(name), changed)
+
+
+def with_other_rows(table, chance):
+    """Rows are missing, twice there, or in another order."""
+    rows = list(range(table.num_rows))
+    some = chance.sample(rows, chance.randrange(len(rows) + 1))
+    return table.take(pa.array(chance.choice((some, sorted(some), rows + some)), pa.int64()))
+
+
+def rewritten(folder, file, chance):
+    """A table of other values or rows, with the digests that belong to them."""
+    change = chance.choice((with_other_values, with_other_rows))
+    small_dataset.rewrite(file, change(pq.read_table(file), chance), listed=False)
+
+
+def gone(folder, file, chance):
+    if chance.random() < 0.5:
+        shutil.rmtree(file.parent)
+    else:
+        file.unlink()
+
+
+def stray(folder, file, chance):
+    other = chance.choice((file.parent, folder / "data" / "notes", folder / "data" / "published"))
+    other.mkdir(exist_ok=True)
+    shutil.copy(file, other / chance.choice(("0001.parquet", "zzzz.parquet")))
+
+
+def moved(folder, file, chance):
+    """Another table is in its place."""
+    shutil.copyfile(chance.choice(sorted({*(folder / "data").rglob("*.parquet")} - {file})), file)
+
+
+WAYS = (*(rewritten,) * 6, gone, stray, moved)
+
+
+def damage_unlisted(folder, chance):
+    """Files that are whole, and not those that the card lists; whether there are any."""
+    before = {path: path.read_bytes() for path in files_below(folder)}
+    config = chance.choice(("scores", "scores", "floors", "chains", "chains", "steps", "editors", "sources"))
+    file = chance.choice(sorted((folder / "data" / config).rglob("*.parquet")))
+    chance.choice(WAYS)(folder, file, chance)
+    return {path: path.read_bytes() for path in files_below(folder)} != before
+
+
+def unlisted(shop, chance):
+    """In a folder: a report has the whole one's numbers or is refused, and verify names the file."""
+    folder = shop.copy(shop.dataset, "dataset")
+    if not damage_unlisted(folder, chance):
+        return "the same"
+    outcome = same_or_named(lambda: tables_of(folder), shop.report)
+    if not invoke("verify", folder)[0]:
+        raise Wrong(f"verify finds nothing, and a report is {outcome}")
+    return "named"
+
+
+def on_the_hub(shop, chance):
+    """On the Hub: who reads it from there, or serves it, has the whole one's numbers and pictures, or a sentence."""
+    shelf = shop.door("shelf", Shelf)
+    if not shelf.served:
+        shelf.served = shelf.tables(shop.dataset, shelf.serve)
+    folder, how = shop.copy(shop.dataset, "dataset"), chance.randrange(4)
+    files = sorted((folder / "data").rglob("*.parquet"))
+    if how == 0:
+        shop.alter(folder / "README.md", chance, text=True)
+    elif how == 1:
+        shop.alter(chance.choice(files), chance, others=files)
+    else:
+        damage_unlisted(folder, chance)
+    if chance.random() < 0.5:
+        return same_or_named(lambda: shelf.tables(folder, shelf.serve), shelf.served)
+    config = chance.choice((*TABLES, *SCORED))
+    found = same_or_named(lambda: shelf.rows(folder, config), {config: shop.numbers[config]})
+    return found if found == "named" else same_or_named(lambda: shelf.tables(folder, shelf.analyse), shop.report)
+
+
+def same_or_named(read, expected):
+    try:
+        found = read()
+    except UserError:
+        return "named"
+    if other := [name for name in {*found, *expected} if found.get(name) != expected.get(name)]:
+        raise Wrong(f"silent: other values in {sorted(other)[:5]}")
+    return "the same"
+
+
+# The campaign's network is off but for its own Hub.
+ONLINE = mock.patch.object(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+
+
+class Shelf:
+    """A Hub with a repository for each folder that is put there."""
+
+    def __init__(self, root):
+        root.mkdir(parents=True)
+        self.count, self.served = 0, {}
+        self.server = HubServer(root / "hub").__enter__()
+        self.api = HfApi(endpoint=self.server.url, token=self.server.token)
+        huggingface_hub.utils.disable_progress_bars()
+        constants = huggingface_hub.constants
+        constants.HF_HUB_DISABLE_XET, constants.HF_HUB_CACHE = True, str(root / "cache")
+
+    def put(self, folder):
+        self.count += 1
+        repo, store = f"NS/number-{self.count}", self.server.store
+        store.create("dataset", repo, None)
+        kept = store.repo("dataset", repo)
+        paths = {path.relative_to(folder).as_posix(): path for path in files_below(folder)}
+        files = {name: store.regular(path.read_bytes()) for name, path in paths.items()}
+        kept.branches["main"] = kept.add(kept.branches["main"], "all", "", files)
+        return Reader(f"hf://datasets/{repo}", self.api)
+
+    def tables(self, folder, read):
+        with ONLINE:
+            return tables_from(lambda: read(self.put(folder)))
+
+    def rows(self, folder, config):
+        with ONLINE:
+            return rows_of(self.put(folder), (config,))
+
+    def analyse(self, reader):
+        reader.refuse_unfinished()
+        return read_analysis(reader)
+
+    def serve(self, reader):
+        """As the Space does."""
+        reader.copy_tables(COPIED_TABLES)
+        return ServedDataset(reader)
+
+
+def shards(shop, chance):
     """Finished work of a scoring that was cut short: the numbers come out the same."""
     folder = shop.copy(shop.unfinished, "unfinished")
     shop.alter(chance.choice(sorted((folder / ".scoring").glob("*.jsonl"))), chance, text=True)
@@ -111,7 +263,7 @@ def shards(shop: Workshop, chance: Random) -> str:
     return "named" if code else "the same"
 
 
-def imports(shop: Workshop, chance: Random) -> str:
+def imports(shop, chance):
     """Tables, pictures, folders and instructions from elsewhere: what is imported can be built."""
     which = chance.choice(("csv", "jsonl", "picture", "prompts", "file", "name"))
     run = shop.scratch / "imported"
@@ -119,21 +271,14 @@ def imports(shop: Workshop, chance: Random) -> str:
     prompts = shop.copy(shop.root / "prompts", "prompts") / "prompts.json"
     files = files_below(cases)
     if which == "name":
-        names = (
-            "I1_forward.jpg",
-            "I99999999_forward.png",
-            "I0_source.webp",
-            "I3_backward.png",
-            "x\n.png",
-            "I1_forward",
-        )
-        chance.choice(files).rename(files[0].with_name(chance.choice(names)))
+        stems = ("I1_forward.jpg", "I1_forward", "I99999999_forward.png", "I0_source.webp", "I3_backward.png")
+        chance.choice(files).rename(files[0].with_name(chance.choice((*stems, "x\n.png"))))
     elif which == "file":
         shop.alter(chance.choice(files), chance, others=files)
     else:
         paths = {"prompts": prompts, "picture": rows / "a1.png"}
         shop.alter(paths.get(which, rows / f"table.{which}"), chance, text=which != "picture")
-    words: tuple[object, ...] = (cases, "--layout", "edit-converge-bench", "--editor", "e", "--prompts", prompts)
+    words = (cases, "--layout", "edit-converge-bench", "--editor", "e", "--prompts", prompts)
     if which in ("csv", "jsonl", "picture"):
         words = (rows / f"table.{'jsonl' if which == 'jsonl' else 'csv'}", "--layout", "table")
     code, output = invoke("import", *words, "--out", run)
@@ -146,19 +291,12 @@ def imports(shop: Workshop, chance: Random) -> str:
 
 LONG = ("demo", "space", "weights", "sources", "prices", "publish")  # they serve, fetch, upload, or take minutes
 VALUES = (
-    "identity",
-    "jpeg:quality=40",
-    "jpeg:quality=x",
-    "paint",
-    "nobody",
-    "openai",
-    "psnr,ssim",
-    "psnr",
-    "1/2",
+    *("identity", "jpeg:quality=40", "jpeg:quality=x", "paint", "nobody", "openai"),
+    *("psnr,ssim", "psnr", "1/2"),
 )
 
 
-def words_of_a_call(shop: Workshop, chance: Random) -> list[str]:
+def words_of_a_call(shop, chance):
     """A verb with options and values that make sense, or do not."""
     group = cli.main
     assert isinstance(group, click.Group)
@@ -174,7 +312,7 @@ def words_of_a_call(shop: Workshop, chance: Random) -> list[str]:
     inside = ("rows/table.csv", "cases", "suite/mine.toml", "nowhere", "published.csv", "")
     places = [shop.run, shop.dataset, *map(shop.root.joinpath, inside), Path("/dev/null"), Path("/proc/self/mem")]
 
-    def value(parameter: click.Parameter) -> str:
+    def value(parameter):
         if isinstance(parameter.type, click.Choice) and chance.random() < 0.7:
             return chance.choice(list(map(str, parameter.type.choices)))
         if isinstance(parameter.type, click.Path) and chance.random() < 0.8:
@@ -196,7 +334,7 @@ def words_of_a_call(shop: Workshop, chance: Random) -> list[str]:
     return [word.encode("utf-8", "replace").decode("utf-8", "replace") for word in words]
 
 
-def command_line(shop: Workshop, chance: Random) -> str:
+def command_line(shop, chance):
     """Any words after `convergebench` end in an exit status of 0, 1 or 2."""
     copy = shop.copy(shop.dataset, "own")
     words = [word.replace(str(shop.dataset), str(copy)) for word in words_of_a_call(shop, chance)]

@@ -1,13 +1,11 @@
 """What is mutated: a small run, its dataset with scores, a report, tables to import; and what is true of them."""
 
+import contextlib
 import json
 import os
 import shutil
 import traceback
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from random import Random
-from typing import Any, TypeVar
 from unittest import mock
 
 import scored
@@ -19,11 +17,11 @@ from convergebench.dataset_builder.dataset.reader import Reader, UnreadableFile
 from convergebench.dataset_builder.dataset.rows import configs
 from convergebench.generation.records import UserError
 from convergebench.metric_modules._engine import engine
-from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.tables import as_json
 from convergebench.spaces_app.reporting.write import open_scored, read_analysis
 from convergebench.spaces_app.statistics import compute_tables
 from fuzz.mutations import mutate
+from verbs import say
 
 PICTURES = ("image", "reference")
 TABLES = ("steps", "chains", "sources", "editors")
@@ -31,14 +29,13 @@ SCORED = ("scores", "floors")
 METRICS = ("--metrics", "psnr,ssim")
 SUITE = Path(__file__).with_name("mine.toml").read_text()
 KINDS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "PPM")
-D = TypeVar("D")
 
 
 class Wrong(AssertionError):
     """What must not happen: a traceback, or a changed number that nobody named."""
 
 
-def invoke(*words: object) -> tuple[int, str]:
+def invoke(*words):
     """The exit code of a verb and all that it says."""
     result = CliRunner().invoke(main, list(map(str, words)))
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -49,7 +46,7 @@ def invoke(*words: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def rows_of(where: Path | Reader, configs: tuple[str, ...]) -> dict[str, str]:
+def rows_of(where, configs):
     """What readers get of each config, pictures through their hashes as everywhere."""
     reader = where if isinstance(where, Reader) else Reader(where)
     results = {}
@@ -57,7 +54,7 @@ def rows_of(where: Path | Reader, configs: tuple[str, ...]) -> dict[str, str]:
         rows = [
             {name: value for name, value in row.items() if name not in PICTURES} for row in reader.rows(config)
         ]
-        seen: list[bytes | None] = []
+        seen = []
         if config == "steps":
             seen = [reader.picture(row["chain"], row["step"]) for row in rows]
         elif config == "chains":
@@ -66,12 +63,12 @@ def rows_of(where: Path | Reader, configs: tuple[str, ...]) -> dict[str, str]:
     return results
 
 
-def tables_of(folder: Path) -> dict[str, str]:
+def tables_of(folder):
     """Every table of a dataset's report, without its drawings; raises UserError as the verb does."""
     return tables_from(lambda: read_analysis(open_scored(folder)))
 
 
-def tables_from(read: Callable[[], Analysis]) -> dict[str, str]:
+def tables_from(read):
     try:
         tables = compute_tables(read())
     except (ValueError, UnreadableFile) as error:
@@ -79,43 +76,38 @@ def tables_from(read: Callable[[], Analysis]) -> dict[str, str]:
     return {name: as_json(table) for name, table in tables.items()}
 
 
-def files_below(folder: Path) -> list[Path]:
+def files_below(folder):
     return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
 
 
 class Workshop:
     """Made once; every mutation works on a copy of a part of it."""
 
-    def __init__(self, root: Path):
+    def __init__(self, root):
         self.root = root
         self.scratch = root / "scratch"
-        self.doors: dict[str, Any] = {}
+        self.doors = {}
         self.scratch.mkdir(parents=True)
         os.environ["XDG_CACHE_HOME"] = str(root / "cache")
         options = "--suite smoke --editor identity --editor jpeg --limit 2 --rounds 2"
         self.generate = ("generate", *options.split())
         self.run = root / "run"
-        self.expect(*self.generate, "--out", self.run)
-        self.expect("build", self.run, "--out", root / "built")
+        say(*self.generate, "--out", self.run)
+        say("build", self.run, "--out", root / "built")
         self.tables = rows_of(root / "built", TABLES)
         self.status = self.status_of(self.run)
         self.small_run = scored.runs(root / "small-run")
         self.dataset = scored.built(self.small_run, root / "dataset")
         self.unfinished = self.with_shards(root / "unfinished")
-        engine.run(engine.prepare(self.dataset, ["psnr", "ssim"], "cpu", None))
+        scored.score(self.dataset, ["psnr", "ssim"])
         card.write(self.dataset, configs())
         self.numbers = rows_of(self.dataset, (*TABLES, *SCORED))
-        self.expect("report", self.dataset, "--out", root / "report")
+        say("report", self.dataset, "--out", root / "report")
         self.board = (root / "report" / "leaderboard.json").read_bytes()
         self.report = tables_of(self.dataset)
         self.layouts()
 
-    def expect(self, *words: object) -> None:
-        code, said = invoke(*words)
-        if code:
-            raise AssertionError(f"{words}: {said}")
-
-    def status_of(self, run: Path) -> dict[str, Any] | None:
+    def status_of(self, run):
         """What status says that must not change; None if it says that something is wrong."""
         code, output = invoke("status", run, "--json")
         if code:
@@ -123,23 +115,21 @@ class Workshop:
         status = json.loads(output.splitlines()[-1])
         return {name: status.get(name) for name in ("chains", "done", "ends", "spent", "cost", "editors")}
 
-    def with_shards(self, folder: Path) -> Path:
+    def with_shards(self, folder):
         """The dataset as scoring leaves it that was cut short before its files were written."""
         shutil.copytree(self.dataset, folder)
-        with mock.patch.object(engine, "_finish", side_effect=InterruptedError):
-            try:
-                engine.run(engine.prepare(folder, ["psnr", "ssim"], "cpu", None))
-            except InterruptedError:
-                return folder
-        raise AssertionError("the scoring was not cut short")
+        finish = mock.patch.object(engine, "_finish", side_effect=InterruptedError)
+        with finish, contextlib.suppress(InterruptedError):
+            scored.score(folder, ["psnr", "ssim"])
+        return folder
 
-    def door(self, name: str, kind: type[D]) -> D:
+    def door(self, name, kind):
         """A door, made when it is first asked for."""
         if name not in self.doors:
             self.doors[name] = kind(self.root / "doors" / name)
         return self.doors[name]
 
-    def layouts(self) -> None:
+    def layouts(self):
         """A folder of cases with its prompts, a table with its pictures, a suite of one's own, published scores."""
         case = self.root / "cases" / "portrait_01_glasses_add_remove"
         for number, name in enumerate(("I0_source", "I1_forward", "I1_backward", "I2_forward", "I2_backward")):
@@ -158,24 +148,20 @@ class Workshop:
         lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
         stores.write(self.root / "rows" / "table.csv", "\n".join(lines) + "\n")
         stores.write(self.root / "rows" / "table.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-        for name in ("one", "two", "three"):
-            stores.write(
-                self.root / "suite" / "shots" / "object" / f"{name}.png", stores.picture(len(name), (96, 64))
-            )
-        stores.write(self.root / "suite" / "mine.toml", SUITE)
+        stores.own_suite(self.root / "suite", SUITE)
         published = [f"c{n},i{n % 3},flux,{round},0.{round}{n},0.8{n}" for n in range(4) for round in (1, 2, 3)]
         stores.write(
             self.root / "published.csv", "case,image,editor,round,lpips,ssim\n" + "\n".join(published) + "\n"
         )
 
-    def copy(self, folder: Path, name: str = "copy") -> Path:
+    def copy(self, folder, name="copy"):
         return shutil.copytree(folder, self.scratch / name)
 
-    def clean(self) -> None:
+    def clean(self):
         shutil.rmtree(self.scratch)
         self.scratch.mkdir()
 
-    def alter(self, path: Path, chance: Random, text: bool = False, others: Sequence[Path] = ()) -> bool:
+    def alter(self, path, chance, text=False, others=()):
         """Change a file in place, perhaps into another of its kind; whether its bytes are others now."""
         before = path.read_bytes()
         data = mutate(

@@ -1,8 +1,6 @@
 """Black Forest Labs' API: an order, polls, a download."""
 
-from typing import Any
-
-from vendors.loopback import Reply, Request, Server, is_post, told
+from vendors.loopback import Reply, is_post, told
 
 KEY = "BFL_API_KEY"
 AUTH = ("x-key", "sentinel")
@@ -11,29 +9,27 @@ PRICE = 0.045
 is_order = is_post
 
 
-Order = tuple[str, bytes, dict[str, Any]]  # how a task ends; the server keeps it until it is polled for
-
-
-def ended(status: str, data: bytes = b"", **more: Any) -> Order:
+def ended(status, data=b"", **more):
+    """How a task ends, which the server keeps until it is polled for."""
     return status, data, more
 
 
-def accepted(server: Server, order: Order, **more: Any) -> Reply:
-    server.orders = [*getattr(server, "orders", []), order]  # type: ignore[attr-defined]
-    number = len(server.orders) - 1  # type: ignore[attr-defined]
+def accepted(server, order, **more):
+    server.orders = [*getattr(server, "orders", []), order]
+    number = len(server.orders) - 1
     place = f"{server.base}/v1/get_result?id=task-{number}"
     return told({"id": f"task-{number}", "polling_url": place, **more})
 
 
-def shown(server: Server, data: bytes) -> Reply:
+def shown(server, data):
     return accepted(server, ended("Ready", data))
 
 
-def rest(server: Server, request: Request) -> Reply:
+def rest(server, request):
     if request.path.startswith("/delivery/"):
-        return Reply(body=server.orders[int(request.path.split("/")[-1])][1], type="image/png")  # type: ignore[attr-defined]
+        return Reply(body=server.orders[int(request.path.split("/")[-1])][1], type="image/png")
     number = int(request.path.rpartition("-")[2])
-    status, _, more = server.orders[number]  # type: ignore[attr-defined]
+    status, _, more = server.orders[number]
     polls = sum(each.path == request.path for each in server.requests)
     if polls < 4:
         stages = ["Pending", "Reasoning", "Generating"]
@@ -43,5 +39,5 @@ def rest(server: Server, request: Request) -> Reply:
     return told({"id": f"task-{number}", "status": status, "result": result, **more}, code)
 
 
-def error(status: int, **headers: str) -> Reply:
+def error(status, **headers):
     return told({"detail": f"words for {status}"}, status, **headers)

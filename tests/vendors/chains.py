@@ -1,27 +1,19 @@
 """One step of a chain, asked of a loopback vendor through the real loop and store."""
 
-from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
-from typing import Any
-
-import pytest
 from convergebench.generation import editors, loop
 from convergebench.generation.calls import Caller
-from convergebench.generation.records import Chain, Program, Source, Step
+from convergebench.generation.records import Chain, Program, Source
 from PIL import Image
 
-from vendors.loopback import Reply, Request, Server, serving
+from vendors.loopback import Reply, serving
 
 SOURCE = Source("door", "0" * 64, 1248, 832, "object", "synthetic", "CC0-1.0", "nobody")
 PROGRAM = Program("green-door", ("Paint the door green.",), "colour", False, "clear")
 SIZE = (96, 64)
 FAST = {"first_wait": 0.01, "longest_wait": 0.05, "attempts": 3}
 
-Play = bytes | Reply | Callable[[Server], Reply]
 
-
-def script(module: ModuleType, *plays: Play) -> Callable[[Server, Request], Reply]:
+def script(module, *plays):
     """A vendor that answers its orders in turn, the last answer again and again; bytes stand for a picture.
 
     Its key is in the header that it has for it, and in no request for a finished picture.
@@ -29,7 +21,7 @@ def script(module: ModuleType, *plays: Play) -> Callable[[Server, Request], Repl
     orders = iter(range(10**6))
     header, start = module.AUTH
 
-    def vendor(server: Server, request: Request) -> Reply:
+    def vendor(server, request):
         if request.path.startswith("/delivery/"):
             assert header not in request.headers, "the download needs no key"
         elif request.path != "/api/agent-harnesses":  # the Hub client's own curiosity, once a process
@@ -44,26 +36,16 @@ def script(module: ModuleType, *plays: Play) -> Callable[[Server, Request], Repl
     return vendor
 
 
-def one_step(
-    folder: Path, module: ModuleType, base: str, caller: Caller | None = None, timeout: float = 5, **more: Any
-) -> Step:
+def one_step(folder, module, base, caller=None, timeout=5, **more):
     """Run a chain of one step and hand back what was recorded."""
     return run(folder, spec_of(module, base, timeout, **more), SIZE, caller)[-1]
 
 
-def spec_of(module: ModuleType, base: str, timeout: float = 5, **more: Any) -> str:
+def spec_of(module, base, timeout=5, **more):
     return module.SPEC.format(base=base, timeout=timeout) + "".join(f",{key}={more[key]}" for key in more)
 
 
-def asked(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    module: ModuleType,
-    vendor: Callable[[Server, Request], Reply],
-    size: tuple[int, int] = SIZE,
-    rounds: int = 1,
-    **more: Any,
-) -> tuple[list[Step], list[Request]]:
+def asked(folder, monkeypatch, module, vendor, size=SIZE, rounds=1, **more):
     """The steps of a chain that this vendor answered, and the requests that it got."""
     monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
     with serving(vendor) as server:
@@ -71,13 +53,11 @@ def asked(
     return steps, server.requests
 
 
-def run(
-    folder: Path, spec: str, size: tuple[int, int], caller: Caller | None = None, rounds: int = 1
-) -> list[Step]:
+def run(folder, spec, size, caller=None, rounds=1):
     choice = editors.choose(spec)
     caller = caller or Caller(**FAST, price=editors.trait(choice.editor, "price")() or 0.0)
     chain = Chain(SOURCE, PROGRAM, choice.label, {**choice.settings, "short_side": min(size)}, 1, rounds)
-    steps: list[Step] = []
+    steps = []
     start = Image.radial_gradient("L").resize(size).convert("RGB")
     loop.run_chain(
         chain, choice.editor, folder, lambda _: (start, None), caller.ask, lambda _, step: steps.append(step)

@@ -1,6 +1,6 @@
 """fal.ai's queue: an order, polls of its status, a result, a download."""
 
-from vendors.loopback import Reply, Request, Server, delivery, is_post, told
+from vendors.loopback import delivery, is_post, told
 
 KEY = "FAL_KEY"
 AUTH = ("authorization", "Key sentinel")
@@ -10,18 +10,18 @@ is_order = is_post
 APP = "fal-ai/flux-2-pro"
 
 
-def accepted(server: Server) -> Reply:
+def accepted(server):
     place = f"{server.base}/{APP}/requests/r1"
     urls = {"response_url": place, "status_url": f"{place}/status", "cancel_url": f"{place}/cancel"}
     return told({"request_id": "r1", "status": "IN_QUEUE", "queue_position": 0, **urls})
 
 
-def shown(server: Server, data: bytes) -> Reply:
-    server.kept = data  # type: ignore[attr-defined]
+def shown(server, data):
+    server.kept = data
     return accepted(server)
 
 
-def rest(server: Server, request: Request) -> Reply:
+def rest(server, request):
     if request.path.startswith("/delivery/"):
         return delivery(server, request)
     if request.path.endswith("/status"):
@@ -33,9 +33,9 @@ def rest(server: Server, request: Request) -> Reply:
     return getattr(server, "result", told(result))
 
 
-def error(status: int, **headers: str) -> Reply:
+def error(status, **headers):
     return told({"detail": f"words for {status}"}, status, **headers)
 
 
-def detail(kind: str) -> Reply:
+def detail(kind):
     return told({"detail": [{"loc": ["body", "prompt"], "msg": "as it says", "type": kind}]}, 422)

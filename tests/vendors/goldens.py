@@ -7,9 +7,8 @@ import base64
 import json
 import os
 from pathlib import Path
-from typing import Any
 
-from vendors.loopback import Request, is_png
+from vendors.loopback import is_png
 from vendors.openai import fields
 
 KEPT = Path(__file__).with_suffix(".json")
@@ -17,12 +16,12 @@ HEADERS = ("accept", "api-key", "authorization", "content-type", "x-api-key", "x
 HEADERS += ("x-runway-version",)
 
 
-def goldens() -> dict[str, Any]:
+def goldens():
     """By vendor and model: options, the size of the picture, and the request."""
     return json.loads(KEPT.read_text())
 
 
-def check(name: str, request: Request, seed: int | None) -> None:
+def check(name, request, seed):
     kept, sent = goldens(), whole(request, seed)
     if "WRITE_GOLDENS" in os.environ:
         kept[name] = kept.get(name, {}) | {"request": sent}
@@ -31,7 +30,7 @@ def check(name: str, request: Request, seed: int | None) -> None:
     assert sent == kept[name]["request"]
 
 
-def whole(request: Request, seed: int | None) -> dict[str, Any]:
+def whole(request, seed):
     """A request without what differs in each run: pictures, the seed, and the server's address."""
     sent = [name for name in HEADERS if name in request.headers]
     headers = {name: request.headers[name].partition("; boundary")[0] for name in sent}
@@ -43,7 +42,7 @@ def whole(request: Request, seed: int | None) -> dict[str, Any]:
     return {"path": request.path, "headers": headers, "body": body}
 
 
-def marked(value: Any, seed: int | None, address: str) -> Any:
+def marked(value, seed, address):
     if isinstance(value, dict):
         return {name: marked(part, seed, address) for name, part in value.items()}
     if isinstance(value, list):

@@ -1,6 +1,6 @@
 """The Hub's router in front of fal: where a model is hosted, an order in its queue, polls, a result, a download."""
 
-from vendors.loopback import Reply, Request, Server, delivery, is_post, told
+from vendors.loopback import Reply, delivery, is_post, told
 
 KEY = "HF_TOKEN"
 AUTH = ("authorization", "Bearer hf_sentinel")
@@ -11,13 +11,13 @@ MODEL = "black-forest-labs/FLUX.1-Kontext-dev"
 HOSTED = "fal-ai/flux-kontext/dev"
 
 
-def shown(server: Server, data: bytes) -> Reply:
-    server.kept = data  # type: ignore[attr-defined]
+def shown(server, data):
+    server.kept = data
     place = f"https://queue.fal.run/{HOSTED}/requests/r1"
     return told({"request_id": "r1", "status": "IN_QUEUE", "response_url": place})
 
 
-def rest(server: Server, request: Request) -> Reply:
+def rest(server, request):
     if request.path.startswith("/api/models/"):
         row = {"providerId": HOSTED, "status": "live", "task": "image-to-image", **getattr(server, "hosting", {})}
         return told({"id": MODEL, "inferenceProviderMapping": {"fal-ai": row}})
@@ -31,5 +31,5 @@ def rest(server: Server, request: Request) -> Reply:
     return result if isinstance(result, Reply) else told(result)
 
 
-def error(status: int, **headers: str) -> Reply:
+def error(status, **headers):
     return told({"error": f"words for {status}"}, status, **headers)

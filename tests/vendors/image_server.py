@@ -2,7 +2,7 @@
 
 import base64
 
-from vendors.loopback import Reply, Request, Server, told
+from vendors.loopback import told
 from vendors.openai import fields
 
 MODEL = "Qwen/Qwen-Image-Edit-2511"
@@ -15,13 +15,13 @@ FORM = {  # what vLLM-Omni's page on image editing and SGLang's image_api.py nam
 class ImageServer:
     """Answers with its pictures in turn, or with the one it is sent; what it says of itself can change meanwhile."""
 
-    def __init__(self, *pictures: bytes, version: str | None = "0.24.0", **card: object):
+    def __init__(self, *pictures, version="0.24.0", **card):
         self.pictures = pictures
         self.version, self.card = version, card
-        self.info: dict[str, object] = {}
-        self.sent: list[dict[str, str]] = []
+        self.info = {}
+        self.sent = []
 
-    def __call__(self, server: Server, request: Request) -> Reply:
+    def __call__(self, server, request):
         assert "openai-key" not in request.headers.get("authorization", ""), "the key is for OpenAI"
         if request.path == "/version" and self.version:
             return told({"version": self.version})

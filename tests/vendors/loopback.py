@@ -7,10 +7,8 @@ import socket
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 from PIL import Image
 
@@ -24,7 +22,7 @@ class Request:
     headers: dict[str, str]  # names in lower case
     body: bytes
 
-    def json(self) -> Any:
+    def json(self):
         return json.loads(self.body)
 
 
@@ -38,7 +36,7 @@ class Reply:
     drip: float = 0.0  # seconds between single bytes
 
 
-def told(value: Any, status: int = 200, **headers: str) -> Reply:
+def told(value, status=200, **headers):
     named = {key.replace("_", "-"): text for key, text in headers.items()}
     return Reply(status, json.dumps(value).encode(), headers=named)
 
@@ -46,16 +44,16 @@ def told(value: Any, status: int = 200, **headers: str) -> Reply:
 class Server:
     """What one loopback server saw, and the faults that its vendor found with it."""
 
-    def __init__(self, vendor: Callable[["Server", Request], Reply]):
+    def __init__(self, vendor):
         self.vendor = vendor
-        self.requests: list[Request] = []
-        self.faults: list[Exception] = []
+        self.requests = []
+        self.faults = []
         self.base = ""
         self.lock = threading.Lock()
         self.connections = 0
 
 
-def wait_until_idle(base: str) -> None:
+def wait_until_idle(base):
     """Wait until a server has answered all that it was sent: a client that was killed leaves requests behind."""
     with urllib.request.urlopen(f"{base}{IDLE}"):  # noqa: S310 -- connections are accepted in their order
         pass
@@ -63,14 +61,13 @@ def wait_until_idle(base: str) -> None:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Any
 
-    def finish(self) -> None:
+    def finish(self):
         with self.server.about.lock:
             self.server.about.connections -= 1
         super().finish()
 
-    def answer(self) -> None:
+    def answer(self):
         length = int(self.headers.get("content-length") or 0)
         body = self.rfile.read(length)
         if len(body) < length:  # its client was killed while it wrote: an incomplete request is no request
@@ -94,7 +91,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST = answer
 
-    def send(self, reply: Reply) -> None:
+    def send(self, reply):
         self.send_response(reply.status)
         for name, value in {"content-type": reply.type, **reply.headers}.items():
             self.send_header(name, value)
@@ -114,7 +111,7 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 self.wfile.write(reply.body)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format, *args):
         pass
 
 
@@ -122,22 +119,22 @@ class Quiet(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def process_request(self, request: Any, client_address: Any) -> None:
+    def process_request(self, request, client_address):
         # Counted here, not in the request's own thread, which may begin after that of a later one.
-        with self.about.lock:  # type: ignore[attr-defined]
-            self.about.connections += 1  # type: ignore[attr-defined]
+        with self.about.lock:
+            self.about.connections += 1
         super().process_request(request, client_address)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request, client_address):
         pass  # a client that hung up is what some of the tests are about
 
 
 @contextlib.contextmanager
-def serving(vendor: Callable[[Server, Request], Reply]) -> Iterator[Server]:
+def serving(vendor):
     """A server for the block; what it objects to fails the test at the end of the block."""
     about = Server(vendor)
     server = Quiet(("127.0.0.1", 0), Handler)
-    server.about = about  # type: ignore[attr-defined]
+    server.about = about
     about.base = f"http://127.0.0.1:{server.server_address[1]}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
@@ -149,22 +146,22 @@ def serving(vendor: Callable[[Server, Request], Reply]) -> Iterator[Server]:
         raise about.faults[0]
 
 
-def picture(size: tuple[int, int] = (64, 48), kind: str = "PNG") -> bytes:
+def picture(size=(64, 48), kind="PNG"):
     """A noisy picture, so that its base64 has every letter of the alphabet."""
     buffer = io.BytesIO()
     Image.effect_noise(size, 90).convert("RGB").save(buffer, kind)
     return buffer.getvalue()
 
 
-def is_png(data: bytes) -> bool:
+def is_png(data):
     return data.startswith(b"\x89PNG\r\n\x1a\n")
 
 
-def is_post(request: Request) -> bool:
+def is_post(request):
     return request.method == "POST"
 
 
-def delivery(server: Server, request: Request) -> Reply:
+def delivery(server, request):
     """The picture that `server.kept` holds."""
     assert request.path.startswith("/delivery/"), f"nothing else is asked for: {request.path}"
-    return Reply(body=server.kept, type="image/png")  # type: ignore[attr-defined]
+    return Reply(body=server.kept, type="image/png")

@@ -4,7 +4,7 @@ import base64
 import email
 import email.policy
 
-from vendors.loopback import Reply, Request, Server, delivery, is_post, told
+from vendors.loopback import delivery, is_post, told
 
 KEY = "OPENAI_API_KEY"
 AUTH = ("authorization", "Bearer sentinel")
@@ -13,24 +13,26 @@ PRICE = 0.0262
 is_order, rest = is_post, delivery
 
 
-def fields(request: Request) -> dict[str, tuple[str, bytes]]:
+def fields(request):
     """The parts of a multipart body: name to type and bytes."""
     head = f"content-type: {request.headers['content-type']}\r\n\r\n".encode()
     message = email.message_from_bytes(head + request.body, policy=email.policy.HTTP)
-    found = {}
-    for part in message.iter_parts():
-        name = str(part.get_param("name", header="content-disposition"))
-        found[name] = (part.get_content_type(), part.get_payload(decode=True))
-    return found
+    return {
+        part.get_param("name", header="content-disposition"): (
+            part.get_content_type(),
+            part.get_payload(decode=True),
+        )
+        for part in message.iter_parts()
+    }
 
 
-def shown(server: Server, data: bytes) -> Reply:
-    usage: dict[str, object] = {"input_tokens": 400, "output_tokens": 1584, "total_tokens": 1984}
+def shown(server, data):
+    usage = {"input_tokens": 400, "output_tokens": 1584, "total_tokens": 1984}
     usage["input_tokens_details"] = {"text_tokens": 20, "image_tokens": 380}
     row = {"b64_json": base64.b64encode(data).decode()}
     return told({"created": 1, "data": [row], "output_format": "png", "usage": usage}, x_request_id="req-5")
 
 
-def error(status: int, code: str = "", **headers: str) -> Reply:
+def error(status, code="", **headers):
     about = {"message": f"words for {status}", "type": "image_generation_user_error", "code": code or None}
     return told({"error": about}, status, **headers)

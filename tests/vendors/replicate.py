@@ -1,6 +1,6 @@
 """Replicate's API: a file, an order, polls, a download."""
 
-from vendors.loopback import Reply, Request, Server, delivery, told
+from vendors.loopback import delivery, told
 
 KEY = "REPLICATE_API_TOKEN"
 AUTH = ("authorization", "Bearer sentinel")
@@ -8,22 +8,22 @@ SPEC = "replicate:base_url={base},timeout={timeout},poll=0.01"
 PRICE = 0.04
 
 
-def is_order(request: Request) -> bool:
+def is_order(request):
     return request.path.endswith("/predictions")
 
 
-def prediction(server: Server, status: str, **more: object) -> Reply:
+def prediction(server, status, **more):
     urls = {"get": f"{server.base}/v1/predictions/p1", "cancel": f"{server.base}/v1/predictions/p1/cancel"}
     about = {"id": "p1", "model": "black-forest-labs/flux-kontext-pro", "version": "hidden", "urls": urls}
     return told({**about, "status": status, "output": None, "error": None, **more}, 201)
 
 
-def shown(server: Server, data: bytes) -> Reply:
-    server.kept = data  # type: ignore[attr-defined]
+def shown(server, data):
+    server.kept = data
     return prediction(server, "starting")
 
 
-def rest(server: Server, request: Request) -> Reply:
+def rest(server, request):
     if request.path == "/v1/files":
         return told({"id": "f1", "urls": {"get": f"{server.base}/v1/files/f1"}}, 201)
     if request.path.startswith("/delivery/"):
@@ -35,5 +35,5 @@ def rest(server: Server, request: Request) -> Reply:
     return prediction(server, **{**done, **getattr(server, "ends", {})})
 
 
-def error(status: int, **headers: str) -> Reply:
+def error(status, **headers):
     return told({"title": "An error", "detail": f"words for {status}", "status": status}, status, **headers)

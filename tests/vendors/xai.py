@@ -2,7 +2,7 @@
 
 import base64
 
-from vendors.loopback import Reply, Server, delivery, is_post, told
+from vendors.loopback import delivery, is_post, told
 
 KEY = "XAI_API_KEY"
 AUTH = ("authorization", "Bearer sentinel")
@@ -11,10 +11,10 @@ PRICE = 0.07
 is_order, rest = is_post, delivery
 
 
-def shown(server: Server, data: bytes) -> Reply:
+def shown(server, data):
     row = {"b64_json": base64.b64encode(data).decode(), "revised_prompt": "Paint the wooden door green."}
     return told({"data": [row], "usage": {"cost_in_usd_ticks": 700000000}}, x_request_id="req-9")
 
 
-def error(status: int, code: str = "", **headers: str) -> Reply:
+def error(status, code="", **headers):
     return told({"code": code or "an error", "error": f"words for {status}"}, status, **headers)
