@@ -290,7 +290,7 @@ class Step(Record):
         one_of("status", self.status, STATUSES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FinishedChain:
     """A chain and how it ended."""
 

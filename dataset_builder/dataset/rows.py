@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from sys import intern
 from typing import Annotated, ClassVar
 
 from convergebench.generation.records import (
@@ -87,12 +88,12 @@ class ChainRow(ChainPlace):
             source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", UNKNOWN, UNKNOWN)
         facts = (getattr(self, name) for name in _PROGRAM_FIELDS)
         program = _program(self.program, self.cycle, self.items, *facts)
-        chain = Chain(source, program, self.editor, _settings(self.settings), self.run, self.rounds)
-        end = self.status, self.steps, self.cost
-        return FinishedChain(self.chain, chain, self.suite, self.suite_version, *end)
+        editor, suite, version, status = map(intern, (self.editor, self.suite, self.suite_version, self.status))
+        chain = Chain(source, program, editor, _settings(self.settings), self.run, self.rounds)
+        return FinishedChain(self.chain, chain, suite, version, status, self.steps, self.cost)
 
 
-# Equal programs and settings are one object, so that many chains need little memory.
+# Equal names, programs and settings are one object, so that many chains need little memory.
 _settings = lru_cache(10_000)(json.loads)
 
 
