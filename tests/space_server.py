@@ -1,16 +1,12 @@
 """The Space as a server of its own, as a visitor meets it."""
 
-import atexit
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import httpx
@@ -42,18 +38,17 @@ def serving(dataset, cache, command=None, env=None, wait=90.0, first="/gradio_ap
         assert process.poll() is None, log.read_text()
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 HOSTILE = '<img src=x onerror="document.title=1">'
 
 
-@cache
-def shared():
+@contextmanager
+def shared(root):
     """One server for all tests of a session: an editor whose name is HTML, which loses a part in round 3, one whose
     file is corrupt, and scores of metrics that look at no reference.
     """
-    root = Path(tempfile.mkdtemp(prefix="convergebench-tests-"))
     editors = small_dataset.EDITORS | {HOSTILE: 0.1, "broken": 0.12}
 
     def judge(row, editor, source, program):
@@ -66,10 +61,8 @@ def shared():
     whole = bytearray(broken.read_bytes())
     whole[8:4000] = bytes(3992)
     broken.write_bytes(whole)
-    running = serving(folder, root / "cache")
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    atexit.register(running.__exit__, None, None, None)
-    return running.__enter__()
+    with serving(folder, root / "cache") as running:
+        yield running
 
 
 class Server:

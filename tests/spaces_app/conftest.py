@@ -19,9 +19,16 @@ def dataset(folder):
     return open_dataset(str(folder))
 
 
+@pytest.fixture(scope="session")
+def shared_server(tmp_path_factory):
+    """Ended by pytest and not at the process's exit, for which pytest-xdist waits only seconds on a busy machine."""
+    with shared(tmp_path_factory.mktemp("space")) as running:
+        yield running
+
+
 @pytest.fixture(scope="module")
-def server():
-    return shared()
+def server(shared_server):
+    return shared_server
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 import small_dataset
 from chromium import needs_chromium, violations
 from convergebench.spaces_app.reporting.write import write_board
-from space_server import serving, shared
+from space_server import serving
 
 pytestmark = [needs_chromium, pytest.mark.slow]
 TABS = ("leaderboard", "failures", "compare", "curves", "chains", "labels", "metrics", "try-yours")
@@ -16,7 +16,7 @@ def study(request, tmp_path_factory):
     """A study's dataset, and the Space that serves it."""
     root = tmp_path_factory.mktemp("study")
     if request.param == "edit and undo":
-        yield small_dataset.write(root / "convergebench"), shared()
+        yield small_dataset.write(root / "convergebench"), request.getfixturevalue("shared_server")
         return
     folder = small_dataset.write_study(root / "convergebench", request.param)
     with serving(folder, root / "cache") as running:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -17,6 +18,7 @@ from convergebench.cli.__main__ import main
 from convergebench.generation import editors
 from convergebench.generation.own import editor as own_editor
 from convergebench.generation.records import UserError
+from counting import digest, finished
 from PIL import Image
 from verbs import invoke
 
@@ -196,6 +198,50 @@ def test_curves_go_to_a_tracker_one_run_for_each_editor(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "trackio", None)
     with pytest.raises(UserError, match=r"^trackio is not installed: pip install trackio$"):
         cb.track(tmp_path, "trackio")
+
+
+@pytest.mark.slow
+def test_a_run_killed_five_times_asks_nothing_twice(here):
+    pause = "    __import__('time').sleep(0.2)\n    return ImageEnhance"
+    (here / "mine.py").write_text(MINE.replace("    return ImageEnhance", pause))
+    words = [sys.executable, "-m", "convergebench", "run", "--editor", "./mine.py:edit", *SMALL, "--json"]
+    folder, log = here / "killed", here / "asked"
+
+    def asked():
+        return [int(line.rpartition(" ")[2]) for line in log.read_text().splitlines()] if log.exists() else []
+
+    def run_whole(out):
+        done = subprocess.run([*words, "--rounds", "3", "--out", out], stdout=subprocess.PIPE, check=True)
+        files = {
+            name: value for name, value in digest(here / out / "runs/smoke").items() if name.endswith(".png")
+        }
+        return [row | {"seconds": None} for row in json.loads(done.stdout)["rows"]], files
+
+    whole = run_whole("whole")
+    assert len(asked()) == 1 + 2 * 6, "a trial call, and two steps in each of three rounds of two chains"
+    log.unlink()
+    built, stored, repeated = folder / "convergebench", set(), []
+    for is_reached in (
+        lambda: len(asked()) > 4,
+        lambda: len(asked()) > 8,
+        (built / ".building").exists,
+        (built / ".scoring/0000-of-0001.jsonl").exists,
+        (folder / "report").exists,
+    ):
+        before = len(asked())
+        process = subprocess.Popen([*words, "--rounds", "3", "--out", "killed"], stdout=subprocess.DEVNULL)
+        while not is_reached():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+        assert process.wait() != 0, "killed before its end"
+        repeated += stored & {*asked()[before:]}
+        stored = finished(folder / "runs/smoke")
+        assert stored
+    before = len(asked())
+    assert run_whole("killed") == whole
+    assert repeated == []
+    assert len(asked()) == before, "all answers were there"
 
 
 # The notebook: ten lines lead from a user's function to the report
