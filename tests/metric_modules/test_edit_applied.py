@@ -10,6 +10,7 @@ from convergebench.metric_modules._shared.looks import find_edit, look
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
 from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step, seen
 from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, find_transform
+from scored import worn as noisy
 from skimage import data
 
 CYCLE = ("add a thing", "remove the thing")
@@ -20,10 +21,6 @@ NAMES = ("astronaut", "coffee", "rocket", "gravel")
 def picture(name):
     whole = getattr(data, name)()
     return np.ascontiguousarray(whole if whole.ndim == 3 else np.dstack([whole] * 3))
-
-
-def noisy(shown, sigma, seed=0):
-    return np.clip(shown + np.random.default_rng(seed).normal(0, sigma, shown.shape), 0, 255).astype(np.uint8)
 
 
 def stretched(shown, gain=1.4):

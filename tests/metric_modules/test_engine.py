@@ -121,7 +121,7 @@ def test_metrics_added_later_leave_the_others_alone(dataset, monkeypatch):
     assert json.loads(after[next(iter(after))]["reasons"])["lpips"] == ["not_asked", "lpips"]
 
 
-def test_a_null_always_has_its_reason_and_a_number_none(scored_by_all):
+def test_nulls_have_reasons_and_floors_are_medians_of_all_stored_pairs(scored_by_all):
     dataset, _ = scored_by_all
     values = {column.name for column in SCORES.columns if column.type in ("float64", "bool")}
     for row in scores(dataset).values():
@@ -131,6 +131,11 @@ def test_a_null_always_has_its_reason_and_a_number_none(scored_by_all):
     [refused] = [row for row in scores(dataset).values() if row["status"] == "refused"]
     assert json.loads(refused["reasons"])["lpips"] == ["refused", "it would rather not"]
     assert refused["psnr"] is None
+    pairs = pq.read_table(dataset / "data" / "floors").to_pylist()
+    assert len(pairs) == 3 * 2 * 5
+    row = next(row for row in scores(dataset).values() if row["status"] == "ok" and row["source"] == "source-2")
+    values = [pair["value"] for pair in pairs if (pair["source"], pair["metric"]) == ("source-2", "rmse")]
+    assert row["retained_rmse"] == pytest.approx(max(0, 1 - row["rmse"] / np.median(values)))
 
 
 def test_clip_has_a_say_in_applied_edits(dataset, monkeypatch):
@@ -167,15 +172,6 @@ def test_a_return_is_compared_with_the_return_before_it(dataset):
                 assert row["rmse_previous"] is None
                 assert json.loads(row["reasons"])["rmse_previous"] in ("ends_no_round", "previous_missing")
     assert compared > 10
-
-
-def test_floors_are_medians_of_all_stored_pairs(scored_by_all):
-    dataset, _ = scored_by_all
-    pairs = pq.read_table(dataset / "data" / "floors").to_pylist()
-    assert len(pairs) == 3 * 2 * 5
-    row = next(row for row in scores(dataset).values() if row["status"] == "ok" and row["source"] == "source-2")
-    values = [pair["value"] for pair in pairs if (pair["source"], pair["metric"]) == ("source-2", "rmse")]
-    assert row["retained_rmse"] == pytest.approx(max(0, 1 - row["rmse"] / np.median(values)))
 
 
 @given(value=st.floats(-1e6, 1e6), worse=st.floats(0, 1e6), bottom=st.floats(1, 1e3))

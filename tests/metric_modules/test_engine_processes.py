@@ -18,28 +18,22 @@ ASKED = ["psnr", "ssim", "lpips", "registration", "edit_applied"]
 LAUNCH = [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu"]
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
+@pytest.fixture(autouse=True, scope="module")
+def small_networks(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cache")
     scored.lpips_weights(folder)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        yield
 
 
 @pytest.fixture(scope="module")
-def alone(clean, cache, tmp_path_factory):
+def alone(clean, tmp_path_factory):
     """The scores that a single process writes."""
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("alone") / "dataset")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(cache))
-        scored.score(folder, ASKED)
+    scored.score(folder, ASKED)
     return scored.content(folder)
-
-
-@pytest.fixture
-def dataset(clean, cache, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    return shutil.copytree(clean, tmp_path / "dataset")
 
 
 def together(folder, size, asked_of_others=ASKED):

@@ -52,16 +52,13 @@ def test_a_whole_chain_passes_lpips_at_once(monkeypatch):
         assert distances == pytest.approx(alone, abs=1e-6)
 
 
-def test_other_devices_do_not_cut_rows():
+def test_a_whole_chain_passes_at_once_on_another_device(tmp_path):
     model = random_lpips.random_model("alex")
     tensors = {name: value.to("meta") for name, value in model.tensors.items()}
     meta = lpips.Model(model.net, tensors, model.dtype, "")
     found = lpips.features(meta, PICTURES)
     assert {(each.device.type, each.shape[0]) for each in found} == {("meta", len(PICTURES))}
     assert list(lpips._row_blocks(torch.empty((32, 9, 9, 64), device="meta"))) == [(slice(None), slice(None))]
-
-
-def test_a_whole_chain_passes_clip_at_once_on_another_device(tmp_path):
     network, processor = clip._read(scored.clip_model(tmp_path / "clip"), "float32", cached=True)
     rows = clip.embed(clip.Model("", network.to("meta"), processor, ""), PICTURES)
     assert (rows.device.type, tuple(rows.shape)) == ("meta", (len(PICTURES), 8))

@@ -2,6 +2,7 @@
 
 import pytest
 import small_dataset
+import twelve_editors
 from chromium import chromium
 from convergebench.spaces_app.space.served_dataset import open_dataset
 from space_server import shared
@@ -17,6 +18,12 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def dataset(folder):
     return open_dataset(str(folder))
+
+
+@pytest.fixture(scope="session")
+def twelve_folder(tmp_path_factory):
+    """Twelve editors on 13 pictures, whose prices differ."""
+    return twelve_editors.write(tmp_path_factory.mktemp("twelve") / "convergebench", steps=13 * 21 * 12)
 
 
 @pytest.fixture(scope="session")

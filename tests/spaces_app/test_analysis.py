@@ -5,11 +5,13 @@ import dataclasses
 import io
 import json
 import tracemalloc
+from dataclasses import replace
 
 import kept_numbers
 import numpy as np
 import pytest
-from convergebench.generation import editors, suites
+import stores
+from convergebench.generation import editors, programs, suites
 from convergebench.generation.plan import make_plan
 from convergebench.generation.records import FinishedChain
 from convergebench.spaces_app.analysis import tables
@@ -53,10 +55,12 @@ def test_open_limits_and_missing_values_in_tables():
     assert tables.as_text(table) == tables.as_text(table, ["a", "b"]) == "A\n1"
 
 
-def test_a_line_stands_in_latex_where_a_value_changes_and_not_before_the_first():
+def test_latex_rules_stand_where_a_value_changes_and_p_values_and_foreign_letters_are_readable():
     made = Table("placed", "Placed", Made, [Made(a=role, b=Estimate()) for role in "aabb"])
     assert tables.as_latex(made, rule_where="a").count("\\midrule") == 2  # below the heading, and once
     assert tables.as_latex(made).count("\\midrule") == 1
+    assert [tables.FORMS["p"](value) for value in (0.0009, 0.001, 0.0012)] == ["<0.001", "0.001", "0.001"]
+    assert tables.latex_text("\u017f\u0180") == "\u017f[U+0180]"
 
 
 # Difficulty in simulated runs
@@ -131,15 +135,14 @@ def test_the_numbers_of_every_difficulty():
 
 
 def test_a_chain_of_two_groups_belongs_to_the_studys():
-    plan = make_plan(suites.load("exact-mini"), [editors.choose("identity")])
-    chains = [FinishedChain(chain.id, chain, "exact-mini", "1", "complete", 1, None) for chain in plan.chains]
-    assert {group_of_chain(chain) for chain in chains if asks_for_edit(chain)} == {"exact edits"}
+    names = ("patches-edges-photograph", "monochrome-and-back")
+    made = [replace(stores.chain(), program=programs.get(name)) for name in names]
+    made += make_plan(suites.load("exact-mini"), [editors.choose("identity")]).chains
+    chains = [FinishedChain(chain.id, chain, "exact-mini", "1", "complete", 1, None) for chain in made]
+    assert [group_of_chain(chain) for chain in chains[:2]] == ["reconstruction", "round trips"]
+    assert program_groups()["reconstruction"].counted
+    assert {group_of_chain(chain) for chain in chains[2:] if asks_for_edit(chain)} == {"exact edits"}
     assert [name for name, group in program_groups().items() if group.asks_edits] == [
         "round trips",
         "exact edits",
     ]
-
-
-def test_a_p_value_and_a_foreign_letter_are_written_as_they_can_be_read():
-    assert [tables.FORMS["p"](value) for value in (0.0009, 0.001, 0.0012)] == ["<0.001", "0.001", "0.001"]
-    assert tables.latex_text("\u017f\u0180") == "\u017f[U+0180]"

@@ -27,15 +27,13 @@ print(page_data(None))
 """
 
 
-def with_cause(folder, column):
-    house, name = HouseCopy(folder), "metric_modules/halflife/causes.py"
-    text = house.path(name).read_text()
-    house.write(name, text.replace('    Cause("refused", "Refused"', CAUSE.format(column)))
-    return house
-
-
 def test_a_dropped_in_cause_is_in_cases_csv_page_and_space(tmp_path):
-    house = with_cause(tmp_path, "changed_size")
+    house, name = HouseCopy(tmp_path), "metric_modules/halflife/causes.py"
+    text = house.path(name).read_text()
+    house.write(name, text.replace('    Cause("refused", "Refused"', CAUSE.format("size_changed")))
+    with pytest.raises(AssertionError, match="'size_changed', which is not a score column"):
+        house.python("-c", "import convergebench.spaces_app.analysis.cases")
+    house.write(name, text.replace('    Cause("refused", "Refused"', CAUSE.format("changed_size")))
     assert "Another size" in house.python("-c", REPORT, str(Path(__file__).parents[1]))
     rows = list(csv.DictReader((house.work / "report" / "cases.csv").open()))
     lost = {row["editor"]: (row["cause"], row["lost_at"], row["kept"]) for row in rows}
@@ -43,9 +41,3 @@ def test_a_dropped_in_cause_is_in_cases_csv_page_and_space(tmp_path):
     assert {row["changed_size"] for row in rows} == {"True", "False"}
     page = (house.work / "report" / "index.html").read_text()
     assert re.findall(r"another size \((\d+) of (\d+)\)", page)[0] == ("4", "4")
-
-
-def test_a_cause_decided_by_no_column_is_refused(tmp_path):
-    house = with_cause(tmp_path, "size_changed")
-    with pytest.raises(AssertionError, match="'size_changed', which is not a score column"):
-        house.python("-c", "import convergebench.spaces_app.analysis.cases")

@@ -53,9 +53,9 @@ def test_an_edit_and_its_undo_are_counted_apart():
 def test_steering_counts_arrivals_their_corrections_and_what_a_correction_does():
     walks = {  # distances before and after each correction; whether it arrived; damage at the end
         "a": ([(8.0, 4.0), (4.0, 1.0)], True, 0.0),
-        "b": ([(8.0, 8.0), (8.0, 16.0), (1.0, 0.5)], False, 0.9),
+        "b": ([(8.0, 8.0), (8.0, 16.0), (2.0, 0.5)], False, 0.9),
         "c": ([(8.0, 0.0)], True, None),
-        "d": ([], False, None),
+        "d": ([(None, 1.0), (4.0, None)], False, None),
     }
     cases, scores = [], {}
     for number, (scene, (distances, arrived, damage)) in enumerate(walks.items()):
@@ -72,12 +72,4 @@ def test_steering_counts_arrivals_their_corrections_and_what_a_correction_does()
     # Factors 1/2, 1/4, 1, 2 and 0.05/8; what began within two tolerances does not count.
     assert every.factor == pytest.approx(0.5)
     assert (every.chains, every.scenes) == (4, 4)
-
-
-def test_only_a_correction_from_afar_has_a_factor():
-    def factor(before, after):
-        values = {"steer_before": before, "steer_distance": after}
-        return steering._factor(SimpleNamespace(value=values.get))
-
-    assert [factor(*pair) for pair in ((None, 1.0), (4.0, None), (2.0, 1.0))] == [None] * 3
-    assert [factor(4.0, after) for after in (2.0, 0.0)] == pytest.approx([log(0.5), log(0.05 / 4)])
+    assert steering._factor(scores["c"][0]) == pytest.approx(log(0.05 / 8))

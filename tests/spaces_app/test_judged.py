@@ -7,6 +7,7 @@ from itertools import product
 import kept_numbers
 import numpy as np
 import pytest
+import scored
 from convergebench.dataset_builder.studies.labels.labels import QUESTIONS, Label
 from convergebench.generation.records import Chain, FinishedChain, Program, Source
 from convergebench.metric_modules._judges import drift
@@ -15,7 +16,7 @@ from convergebench.spaces_app.reporting.sentences import page_sentences
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.judges.answers import _kappa, judged_steps
 from convergebench.spaces_app.studies.judges.statistics import judges
-from PIL import Image
+from test_kept_numbers import disc
 
 ADDED = "Add one apple to the table."
 APPLES = Program("add-apples", (ADDED,), "additions", False, "clear", shows="one more apple")
@@ -120,25 +121,12 @@ def judged(scorer, pictures, closes=False):
     return scorer.judge(program, 1, kept[-2:], scorer.prepare(pictures[0]))
 
 
-def scene():
-    small = np.random.default_rng(0).integers(60, 190, (6, 6, 3), dtype=np.uint8)
-    return np.asarray(Image.fromarray(small).resize((192, 192), Image.Resampling.BICUBIC))
-
-
-def with_ball(picture, left, top, colour=(200, 20, 30)):
-    rows, columns = np.mgrid[: picture.shape[0], : picture.shape[1]]
-    drawn = picture.copy()
-    drawn[(rows - top) ** 2 + (columns - left) ** 2 < 18**2] = colour
-    return drawn
-
-
 def test_an_addition_alone_leaves_the_background_as_it_was(background):
-    first = scene()
-    second = with_ball(first, 50, 60)
-    third = with_ball(second, 130, 120, (20, 180, 40))
+    first = scored.picture(0, (192, 192))
+    second = disc(first, (200, 20, 30), (0.3, 0.25), 0.1)
+    third = disc(second, (20, 180, 40), (0.6, 0.7), 0.1)
     clean = judged(background, [first, second, third])
-    noisy = np.clip(third + np.random.default_rng(1).normal(0, 25, third.shape), 0, 255).astype(np.uint8)
-    worn = judged(background, [first, second, noisy])
+    worn = judged(background, [first, second, scored.worn(third, 25)])
     assert 0.8 < clean["background_share"] < 0.97
     assert clean["background_lpips"] < 0.01 * worn["background_lpips"]
     assert judged(background, [first, first], closes=True)["background_lpips"] == "not_an_addition"

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 import small_dataset
-import twelve_editors
 from convergebench.spaces_app.analysis.groups import ROLES
 from convergebench.spaces_app.crops import box_around
 from convergebench.spaces_app.reporting.filmstrips import typical_strips
@@ -24,10 +23,8 @@ from convergebench.spaces_app.space.served_dataset import open_dataset
 
 
 @pytest.fixture(scope="module")
-def twelve(tmp_path_factory):
-    """Twelve editors on 13 pictures."""
-    folder = tmp_path_factory.mktemp("twelve") / "convergebench"
-    return open_dataset(str(twelve_editors.write(folder, steps=13 * 21 * 12)))
+def twelve(twelve_folder):
+    return open_dataset(str(twelve_folder))
 
 
 def test_a_crop_holds_what_was_asked_and_what_broke():

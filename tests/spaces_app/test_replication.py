@@ -12,7 +12,6 @@ from convergebench.generation import programs
 from convergebench.generation.records import Chain, FinishedChain, Source
 from convergebench.metric_modules.greyscale.measure import _colour_of, compare
 from convergebench.spaces_app.analysis.analysis import Analysis
-from convergebench.spaces_app.analysis.program_groups import group_of_chain, program_groups
 from convergebench.spaces_app.statistics import compute_tables
 from convergebench.spaces_app.studies.published.curves import published_metrics
 from convergebench.spaces_app.studies.replication.series import replication_series
@@ -43,13 +42,6 @@ def test_lpips_alone_is_no_series():
     assert replication_series(Analysis(rows, [finished])) == {}
     with_niqe = [row | {"niqe": 3.0} for row in rows]
     assert len(replication_series(Analysis(with_niqe, [finished]))) == 2
-
-
-def test_reconstruction_is_a_group_of_its_own():
-    both = [chain("patches-edges-photograph", "fog", steps=9), chain("monochrome-and-back", "fog")]
-    finished = [FinishedChain(one.id, one, "banana", "1", "complete", 1, None) for one in both]
-    assert [group_of_chain(one) for one in finished] == ["reconstruction", "round trips"]
-    assert program_groups()["reconstruction"].counted
 
 
 PROGRAMS = ("replicate", "again", "replicate-denoise", "monochrome-and-back")

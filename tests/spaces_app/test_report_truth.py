@@ -14,6 +14,7 @@ from convergebench.spaces_app.statistics import leaderboard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import chain_row, dataset, end_chain, finished, floor_rows, kept_rounds, report, score_rows
+from test_report import board
 
 ROUNDS = 20
 EDITORS = {"better": 2.0, "equal-one": 1.0, "equal-two": 1.0}
@@ -135,10 +136,6 @@ def test_failures_never_lengthen_a_case_in_any_order(cases, random):
 @pytest.fixture(scope="module")
 def rows():
     return dataset({"fails": 1.0, "better": 1.6}, sources=14, rounds=12, seed=5)
-
-
-def board(made):
-    return {row["editor"]: row for row in made.tables["leaderboard"].rows}
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])

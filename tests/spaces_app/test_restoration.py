@@ -93,13 +93,9 @@ def test_the_best_methods_and_scenes_are_as_published(tables):
     assert not of_table(tables, "restoration_methods", "scenes.csv")  # a scene is no mean of all pictures
 
 
-def test_friedman_agrees_with_scipy_with_and_without_ties():
-    rng = np.random.default_rng(21)
-    for number in range(200):
-        images, runs = int(rng.integers(3, 40)), int(rng.integers(3, 6))
-        table = rng.integers(0, 6, (images, runs)) if number % 2 else rng.random((images, runs))
-        theirs = stats.friedmanchisquare(*table.T)
-        np.testing.assert_allclose(_friedman(table), (theirs.statistic, theirs.pvalue), atol=1e-10)
+def test_friedman_agrees_with_scipy_on_ties():
+    table = np.random.default_rng(21).integers(0, 6, (40, 5))
+    assert _friedman(table) == pytest.approx(stats.friedmanchisquare(*table.T), abs=1e-10)
     assert _friedman(np.full((5, 3), 0.5)) == (0.0, 1.0)
 
 

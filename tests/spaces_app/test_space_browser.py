@@ -6,6 +6,7 @@ import small_dataset
 from chromium import needs_chromium
 from PIL import Image
 from space_server import HOSTILE
+from test_space_api import chain_of
 
 pytestmark = needs_chromium
 TABS = {  # each with its id and what shows that it is there
@@ -17,10 +18,6 @@ TABS = {  # each with its id and what shows that it is there
     "Metrics": ("metrics", "#metrics .cb-chart path.cb-fill"),
     "Try yours": ("try-yours", "#original"),
 }
-
-
-def chain_of(server, editor):
-    return server.ask("find", editor, "harbour", "hat", 1)[1]["chain"]
 
 
 def shown(page):

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-import twelve_editors
 from chromium import needs_chromium
 from space_server import serving
 
@@ -12,11 +11,8 @@ RANGE = r"\d\.\d\s+\[\d\.\d, \d\.\d\]"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """Twelve editors on 13 pictures, whose prices differ."""
-    root = tmp_path_factory.mktemp("users")
-    folder = twelve_editors.write(root / "convergebench", steps=13 * 21 * 12)
-    with serving(folder, root / "cache") as running:
+def server(twelve_folder, tmp_path_factory):
+    with serving(twelve_folder, tmp_path_factory.mktemp("users") / "cache") as running:
         yield running
 
 
