@@ -68,6 +68,7 @@ def test_chains_are_imported_by_a_function(tmp_path):
         (["import", "x", "--layout", "tabel"], "no layout 'tabel'; did you mean table?"),
         (["import", "x"], "no --layout given; the layouts are"),
         (["plan", "--suite", "nope"], "no suite 'nope'; the suites are"),
+        (["plan", "--suite", "demo", "--scene-seed", "3"], "demo-seed3"),
         (["generate", "--suite", "smoke", "--shard", "4/4"], "--shard must be I/N"),
     ],
 )

@@ -57,6 +57,12 @@ def run(*words):
     return invoke("report", *words)
 
 
+def refused(*words):
+    done = invoke(*words)
+    assert done.exit_code == 2, done.output
+    return done.output
+
+
 def test_a_report_is_written_and_the_headline_printed(whole):
     out, result = whole
     assert result.exit_code == 0, result.output
@@ -79,16 +85,17 @@ def test_a_report_is_written_and_the_headline_printed(whole):
     assert (row["cost"], row["seconds"]) == (pytest.approx(0.08), pytest.approx(2 * 1.16))
 
 
-def test_what_cannot_be_reported_is_one_sentence(small, tmp_path):
+def test_what_cannot_be_reported_or_served_is_one_sentence(small, tmp_path):
     (tmp_path / "taken").write_text("a file")
+    before = unscored(tmp_path / "unscored")
     for words, sentence in (
-        ((small, "--threshold", "1.5"), "--threshold must be above 0 and at most 1, got 1.5"),
-        ((tmp_path,), "`convergebench build` makes one"),
-        ((unscored(tmp_path / "unscored"),), "`convergebench score"),
-        ((small, "--out", tmp_path / "taken"), f"cannot write to {tmp_path / 'taken'}"),
+        (("report", small, "--threshold", "1.5"), "--threshold must be above 0 and at most 1, got 1.5"),
+        (("report", small, "--out", tmp_path / "taken"), f"cannot write to {tmp_path / 'taken'}"),
+        (("space", tmp_path / "nowhere"), "give a folder that exists here or a Hub repo"),
+        *(((verb, tmp_path), "`convergebench build` makes one") for verb in ("report", "space")),
+        *(((verb, before), "`convergebench score") for verb in ("report", "space")),
     ):
-        result = run(*words)
-        assert (result.exit_code, sentence in result.output) == (2, True), result.output
+        assert sentence in refused(*words)
 
 
 def test_a_report_replaces_its_own_files_and_keeps_others(small, whole, tmp_path):
@@ -135,18 +142,6 @@ def test_the_page_names_editors_without_scores(tmp_path):
     assert "Not on this page, because their chains have no scores: later; " in text
 
 
-def refused(*words):
-    done = invoke("space", *words)
-    assert done.exit_code == 2, done.output
-    return done.output
-
-
-def test_what_is_no_scored_dataset_is_refused(tmp_path):
-    assert "give a folder that exists here or a Hub repo" in refused(tmp_path / "nowhere")
-    assert "`convergebench build` makes one" in refused(tmp_path)
-    assert "`convergebench score" in refused(unscored(tmp_path / "unscored"))
-
-
 def test_a_port_that_is_taken_is_named(tmp_path):
     pytest.importorskip("gradio", reason="gradio is not installed: pip install 'convergebench[space]'")
     made = small_dataset.write(tmp_path / "made")
@@ -154,4 +149,4 @@ def test_a_port_that_is_taken_is_named(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"cannot listen on port {port}" in refused(made, "--port", port)
+        assert f"cannot listen on port {port}" in refused("space", made, "--port", port)

@@ -1,6 +1,5 @@
 """Chains become a dataset that loads, to the byte the same each time, with a card of its counts, columns and code."""
 
-import hashlib
 import io
 import re
 import shutil
@@ -23,6 +22,7 @@ from convergebench.generation import store_reader
 from convergebench.generation.files import locked
 from convergebench.generation.records import UserError
 from convergebench.metric_modules.scores import SCORES
+from counting import digest
 from house_copy import HOUSE
 from hub_fixtures import score
 from PIL import Image
@@ -34,11 +34,6 @@ def build(out, *runs):
 
 def load(folder, cache, *config, **options):
     return datasets.load_dataset(str(folder), *config, split="test", cache_dir=str(cache), **options)
-
-
-def contents(folder):
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 @pytest.fixture
@@ -95,25 +90,25 @@ def test_the_same_chains_give_the_same_bytes_in_any_order(run, tmp_path):
     for folder in sorted((run / "chains").iterdir())[:2]:
         folder.rename(moved / "chains" / folder.name)
     build(tmp_path / "again" / "convergebench", moved, run)
-    assert contents(tmp_path / "once") == contents(tmp_path / "again")
+    assert digest(tmp_path / "once") == digest(tmp_path / "again")
 
 
 def test_a_rebuild_rewrites_no_shard_takes_away_what_is_gone_and_fails_whole(run, tmp_path):
     build(tmp_path / "out", run)
-    before = contents(tmp_path / "out")
+    before = digest(tmp_path / "out")
     stores.keep(tmp_path / "more", stores.chain("blur"))
     build(tmp_path / "out", run, tmp_path / "more")
-    after = contents(tmp_path / "out")
+    after = digest(tmp_path / "out")
     kept = {file for file in before if after.get(file) == before[file]}
     assert kept == {f"data/{name}/0000.parquet" for name in ("steps/jpeg-quality-40", "steps/paint", "sources")}
     assert set(after) - set(before) == {"data/steps/blur/0000.parquet"}
     build(tmp_path / "out", run)
-    assert contents(tmp_path / "out") == before
+    assert digest(tmp_path / "out") == before
     assert not (tmp_path / "out/data/steps/blur").exists()
     (run / "chains" / stores.chain("paint", 2).id / "0001.png").unlink()
     with pytest.raises(UserError, match=r"0001\.png is missing"):
         build(tmp_path / "out", run)
-    assert contents(tmp_path / "out") == before
+    assert digest(tmp_path / "out") == before
 
 
 def test_shards_are_bounded_and_hold_whole_chains(run, tmp_path, monkeypatch):
@@ -131,7 +126,7 @@ def test_the_next_build_and_copy_clear_what_a_killed_one_left(run, tmp_path):
     stores.write(tmp_path / "out/data/steps/gone/0000.parquet", "of an earlier build")
     manifest.expect(tmp_path / "out", {"data/steps/gone/0000.parquet": {}})
     build(tmp_path / "out", run)
-    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+    assert digest(tmp_path / "out") == digest(tmp_path / "fresh")
     stores.write(tmp_path / "psnr/.psnr.py.1-2.part", "half a file")
     beside.copy_to(tmp_path)
     assert (tmp_path / "psnr/psnr.py").exists()
@@ -153,7 +148,7 @@ def test_a_killed_build_resumes_from_its_finished_files(run, tmp_path, monkeypat
     assert not draft.exists()
     monkeypatch.undo()
     build(tmp_path / "fresh", run)
-    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+    assert digest(tmp_path / "out") == digest(tmp_path / "fresh")
 
 
 def test_rows_of_another_dataset_never_come_from_the_cache(tmp_path):

@@ -19,6 +19,7 @@ pytest_plugins = ["hub_fixtures"]
 BENCHMARK = (Path(__file__).parents[2] / "docs" / "eval.yaml").read_text()
 # The rules of the public schema, in few words: what it says in prose is left out.
 SCHEMA = json.loads(Path(__file__).with_name("every_eval_ever.json").read_text())
+PUBLISHED = ("publish", "results", "board.json", "--dataset", "out", "--repo", REPO)
 ROW = {
     "editor": "diffusers",
     "group": "round trips",
@@ -81,24 +82,14 @@ def test_a_model_or_label_that_leads_elsewhere_stays_in_the_folder(tmp_path, mod
 
 def test_a_strangers_results_file_is_refused(dataset):
     stores.write(dataset / "eval_results" / "org" / "Editor-1" / ".eval_results" / "convergebench.yaml", "theirs")
-    refused = invoke("publish", "results", "board.json", "--dataset", "out", "--repo", REPO)
+    refused = invoke(*PUBLISHED)
     assert refused.exit_code == 2
     assert "convergebench.yaml was not written by this benchmark" in refused.output
 
 
 def test_records_are_valid_in_the_schema(dataset):
-    words = [
-        "results",
-        "board.json",
-        "--dataset",
-        "out",
-        "--repo",
-        REPO,
-        "--organization",
-        "A laboratory",
-        "--json",
-    ]
-    done = invoke("publish", *words)
+    words = [*PUBLISHED, "--organization", "A laboratory", "--json"]
+    done = invoke(*words)
     assert done.exit_code == 0, done.output
     [(editor, path)] = json.loads(done.stdout)["records"].items()
     assert (editor, path.rpartition("/")[0]) == ("diffusers", "every_eval_ever/data/convergebench/org/Editor-1")
@@ -110,7 +101,7 @@ def test_records_are_valid_in_the_schema(dataset):
     assert survival["metric_config"]["max_score"] == 1.0
     assert kept["source_data"]["hf_repo"] == REPO
     assert made["source_metadata"]["evaluator_relationship"] == "third_party"
-    assert json.loads(invoke("publish", *words).stdout) == json.loads(done.stdout)
-    assert invoke("publish", *words, "--relationship", "friends").exit_code == 2
+    assert json.loads(invoke(*words).stdout) == json.loads(done.stdout)
+    assert invoke(*words, "--relationship", "friends").exit_code == 2
     (dataset / "board.json").write_text("{}")
-    assert "board.json is not a leaderboard" in invoke("publish", *words).stderr
+    assert "board.json is not a leaderboard" in invoke(*words).stderr

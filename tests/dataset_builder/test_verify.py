@@ -219,19 +219,16 @@ def test_a_malformed_manifest_does_not_crash(folder, text):
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def test_a_run_without_its_description_is_not_replaced(folder):
-    (folder / "run" / "run.json").unlink()
-    assert "broken: run.json: " in verify(folder / "run").output
-    words = ["generate", "--suite", "smoke", "--editor", "identity", "--out", str(folder / "run")]
-    assert "holds chains and no run.json; restore it" in invoke(*words).output
-
-
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": 1, "#check": "0123456789abcdef"}'])
-def test_a_run_with_a_broken_description_stays_a_run(folder, text):
+def test_a_run_with_a_broken_or_no_description_stays_a_run(folder, text):
     (folder / "run" / "run.json").write_text(text)
     result = verify(folder / "run", "--repair")
     assert (result.exit_code, "broken: run.json: " in result.output) == (1, True)
     assert (folder / "run" / "run.json").read_text() == text
+    (folder / "run" / "run.json").unlink()
+    assert "broken: run.json: " in verify(folder / "run").output
+    words = ["generate", "--suite", "smoke", "--editor", "identity", "--out", folder / "run"]
+    assert "holds chains and no run.json; restore it" in invoke(*words).output
 
 
 def test_a_changed_metric_folder_is_set_aside_and_copied(folder):

@@ -92,14 +92,6 @@ def test_a_part_that_died_resumes(dataset, alone, monkeypatch):
     assert content(dataset) == alone(*asked)
 
 
-def test_a_part_is_the_same_whatever_other_parts_have_finished(dataset):
-    asked = ["psnr"]
-    before = engine.prepare(dataset, asked, "cpu", None)
-    engine.run_part(before, 1, 3)
-    after = engine.prepare(dataset, asked, "cpu", None)
-    assert [chain.chain.id for chain in after.unfinished[0]] == [chain.chain.id for chain in before.unfinished[0]]
-
-
 def test_a_held_parts_shards_are_left_alone(dataset):
     folder = dataset / results.FOLDER
     with (

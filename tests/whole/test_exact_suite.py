@@ -8,7 +8,7 @@ from convergebench import bench
 from convergebench.generation import plan, suites
 from convergebench.generation.pictures import decode, pixel_hash
 from convergebench.generation.studies.exact import drawn_suites
-from verbs import invoke, say
+from verbs import say
 
 
 def table(folder, name):
@@ -71,11 +71,6 @@ def test_exact_suites_are_as_large_and_dear_as_promised():
     made = plan.make_plan(suites.load("exact"), ["solver"])
     assert {chain.rounds for chain in made.chains} == {10}
     assert len(made.chains) == len({(chain.source.id, chain.program.id) for chain in made.chains}) == 240
-
-
-def test_a_suite_without_scenes_has_no_seed():
-    done = invoke("plan", "--suite", "demo", "--scene-seed", "3")
-    assert (done.exit_code, "demo-seed3" in done.output) == (2, True)
 
 
 def test_the_demo_draws_two_scenes_beside_its_pictures(monkeypatch):

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import small_dataset
 import wheels
-from click.testing import CliRunner
 from convergebench.cli.__main__ import main
+from verbs import say
 
 HOUSE = Path(__file__).parents[2]
 ROOMS = ("generation", "dataset_builder", "metric_modules", "spaces_app", "harness", "cli")
@@ -169,7 +169,7 @@ def test_a_missing_extra_is_reported_in_one_sentence(words, sentence, dataset, t
 
 def test_lists_name_the_command_that_installs_from_here():
     for kind in ("editors", "metrics"):
-        listed = CliRunner().invoke(main, ["list", kind]).stdout
+        listed = say("list", kind)
         assert HERE in listed
         assert "pip install 'convergebench" not in listed
 
@@ -180,12 +180,3 @@ def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
     words = [sys.executable, "-m", "convergebench", "--version"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == f"convergebench, version {version}\n"
-
-
-@pytest.mark.parametrize(("line", "completed"), [("ver", "verify"), ("publish dataset --dr", "--dry-run")])
-def test_the_shell_completes_verbs_and_options(line, completed):
-    line = f"convergebench {line}"
-    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
-    shell = words | {"_CONVERGEBENCH_COMPLETE": "bash_complete"}
-    shell_output = CliRunner().invoke(main, [], prog_name="convergebench", env=shell)
-    assert shell_output.output.splitlines() == [f"plain,{completed}"]
