@@ -10,13 +10,10 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-import convergebench
 import huggingface_hub
 import pytest
-import stores
 from convergebench.cli.__main__ import VerbWithKinds, main
 from convergebench.cli.look_up import list_metrics
-from convergebench.generation.records import UserError
 from convergebench.metric_modules.clip_similarity import measure
 from convergebench.metric_modules.specs import scored_specs
 from verbs import invoke, say
@@ -45,19 +42,6 @@ def test_help_has_an_example_and_fits_80_columns(words):
     assert max(map(len, lines)) <= 80
     listed = lines[lines.index("Commands:") :] if "Commands:" in lines else lines[3:] if not words else []
     assert not any(line.endswith("...") for line in listed)
-
-
-def test_chains_are_imported_by_a_function(tmp_path):
-    for number in (0, 1):
-        stores.write(tmp_path / f"{number}.png", stores.picture(number))
-    table = tmp_path / "answers.csv"
-    table.write_text("chain,round,path\none,0,0.png\none,1,1.png\n")
-    imported = convergebench.import_chains(table, "table", "mine", tmp_path / "run", kind="scene")
-    assert (len(imported.written), imported.problems) == (1, [])
-    assert convergebench.status(tmp_path / "run")["whole"]["done"] == 1
-    assert convergebench.verify(tmp_path / "run") == []
-    with pytest.raises(UserError, match="tabel"):
-        convergebench.import_chains(table, "tabel", "mine")
 
 
 @pytest.mark.parametrize(

@@ -185,18 +185,8 @@ def test_folders_of_editors_suit_any_file_system():
     assert not any(folder.startswith((".", "-")) for folder in folders.values())
 
 
-def test_one_name_for_two_sources_is_an_error(tmp_path):
-    stores.keep(tmp_path / "run", stores.chain())
-    other = replace(stores.chain("blur"), source=replace(stores.source(1)[0], licence="MIT"))
-    stores.keep(tmp_path / "run", other)
-    with pytest.raises(
-        UserError, match=r"source 'source-1' is one picture in .* and another, or described otherwise, in"
-    ):
-        build(tmp_path / "out", tmp_path / "run")
-
-
 def test_a_build_is_refused_and_leaves_the_folder_as_it_was(run, tmp_path):
-    """One that is written by another process, holds something else, or of a run without a finished chain."""
+    """By another process's build, something else in it, and runs without a finished chain or with two of a name."""
     with locked(tmp_path / "out"), pytest.raises(UserError, match="is being written by another process"):
         build(tmp_path / "out", run)
     build(tmp_path / "out", run)
@@ -209,6 +199,10 @@ def test_a_build_is_refused_and_leaves_the_folder_as_it_was(run, tmp_path):
     stores.keep(tmp_path / "begun", stores.chain(), done=False)
     with pytest.raises(UserError, match="no chain is done"):
         build(tmp_path / "nothing", tmp_path / "begun")
+    other = replace(stores.chain("blur"), source=replace(stores.source(1)[0], licence="MIT"))
+    stores.keep(run, other)
+    with pytest.raises(UserError, match=r"'source-1' is one picture in .* and another, or described otherwise"):
+        build(tmp_path / "nothing", run)
     assert not (tmp_path / "nothing").exists()
 
 

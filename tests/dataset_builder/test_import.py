@@ -81,7 +81,7 @@ def test_an_unreadable_answer_ends_its_chain_as_failed(case, tmp_path):
     stores.write(case.parent / "empty" / "nothing.txt", "")
     made = from_pairs(case.parent, tmp_path / "run")
     listed = [(Path(problem.where).name, problem.reason.split(" (")[0]) for problem in made.problems]
-    assert [problem.is_note for problem in made.problems] == [True, True, False, True]
+    assert [problem.is_note for problem in made.problems] == [True, True, False, False]
     assert listed == [
         ("empty", "is not a case of this layout: it has no I0_source.png"),
         ("notes.txt", "is not a part of this layout"),

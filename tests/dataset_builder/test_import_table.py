@@ -7,10 +7,10 @@ import os
 import re
 from pathlib import Path
 
+import convergebench
 import pytest
 import stores
 from convergebench.dataset_builder.dataset.reader import Reader
-from convergebench.dataset_builder.importing import chains as importing
 from convergebench.dataset_builder.importing import layout_table
 from convergebench.generation import store_reader
 from convergebench.generation.records import UserError
@@ -38,8 +38,8 @@ def write_table(folder, rows, name="table.csv", path="path"):
     return folder / name
 
 
-def imported(path, out, columns=None, **options):
-    made = importing.import_chains(layout_table.find_chains(path, "mine", columns or {}, **options), out)
+def imported(path, out, **options):
+    made = convergebench.import_chains(path, "table", "mine", out, **options)
     chains = store_reader.find_finished([out]).done.values()
     return made, {chain.chain.settings["case"]: chain for chain in chains}
 
@@ -61,7 +61,7 @@ def sheet(request, tmp_path):
 
 
 def test_a_table_of_paths_becomes_chains_under_mapped_columns(sheet, tmp_path):
-    made, chains = imported(sheet, tmp_path / "run", COLUMNS)
+    made, chains = imported(sheet, tmp_path / "run", columns=COLUMNS)
     [one] = chains.values()
     assert (one.chain.editor, one.chain.source.kind, one.status) == ("mine", "face", "refused")
     assert one.chain.program.cycle == ("add", "remove")
@@ -82,6 +82,8 @@ def test_a_table_without_a_needed_column_is_refused(sheet, tmp_path):
         list(layout_table.find_chains(sheet, None, COLUMNS))
     with pytest.raises(UserError, match="no column 'pathh' to map; the columns are chain, round, path"):
         list(layout_table.find_chains(sheet, "mine", {"pathh": "file"}))
+    with pytest.raises(UserError, match="tabel"):
+        convergebench.import_chains(sheet, "tabel", "mine")
     with pytest.raises(UserError, match=r"no such file: .*none.csv"):
         list(layout_table.find_chains(tmp_path / "none.csv", "mine", COLUMNS))
 
@@ -113,6 +115,8 @@ def test_a_gap_is_not_measured_and_a_later_good_round_keeps_it(tmp_path):
     made, chains = imported(write_table(tmp_path / "t", rows), tmp_path / "run")
     assert [problem.is_note for problem in made.problems] == [True] * 3
     assert (chains["a"].status, chains["a"].rounds) == ("complete", 5)
+    assert convergebench.status(tmp_path / "run")["whole"]["done"] == 3
+    assert convergebench.verify(tmp_path / "run") == []
     stores.built(tmp_path / "data", tmp_path / "run")
     assert invoke("score", tmp_path / "data", "--metrics", "psnr,ssim").exit_code == 0
     rows = Reader(tmp_path / "data").table("scores").to_pylist()

@@ -146,15 +146,13 @@ def test_an_answer_that_is_lost_leaves_nothing_half_done(hub, api, folder, lost)
 
 
 def test_a_hub_that_is_busy_or_broken_for_a_while_is_asked_again(hub, api, folder):
-    paths = set()
+    paths, busy = set(), Refusal(429, "not now", headers={"Retry-After": "1"})
 
     def fault(exchange):
         if exchange.path in paths:
             return None
         paths.add(exchange.path)
-        return (
-            Refusal(500, "not now") if len(paths) % 2 else Refusal(429, "not now", headers={"Retry-After": "1"})
-        )
+        return Refusal(500, "not now") if len(paths) % 2 else busy
 
     hub.fault = fault
     finish(api, folder)

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 from random import Random
+from unittest import mock
 
 import pytest
 from convergebench.dataset_builder.dataset.reader import Reader
@@ -42,14 +43,8 @@ def shop(tmp_path_factory):
     return shop
 
 
-@contextlib.contextmanager
 def error_of_the_disk():
-    def broken(handle):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files.os, "fsync", broken)
-        yield
+    return mock.patch.object(files.os, "fsync", side_effect=OSError(errno.EIO, os.strerror(errno.EIO)))
 
 
 @contextlib.contextmanager

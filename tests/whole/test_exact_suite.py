@@ -3,7 +3,6 @@
 import csv
 import json
 
-import pytest
 from convergebench import bench
 from convergebench.generation import plan, suites
 from convergebench.generation.pictures import decode, pixel_hash
@@ -16,19 +15,14 @@ def table(folder, name):
         return list(csv.DictReader(file))
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("exact")
+def test_the_report_says_who_makes_exact_edits_each_round(tmp_path):
     editors = ("solver", "solver:does=half", "solver:does=other", "identity")
     chosen = [word for editor in editors for word in ("--editor", editor)]
-    say("generate", "--suite", "demo-exact", "--scene-seed", 7, *chosen, "--out", folder / "run")
-    say("build", folder / "run", "--out", folder / "dataset")
-    say("score", folder / "dataset", "--metrics", "psnr,ssim,edit_applied,exact")
-    say("report", folder / "dataset", "--out", folder / "report")
-    return folder / "report"
-
-
-def test_the_report_says_who_makes_exact_edits_each_round(report):
+    say("generate", "--suite", "demo-exact", "--scene-seed", 7, *chosen, "--out", tmp_path / "run")
+    say("build", tmp_path / "run", "--out", tmp_path / "dataset")
+    say("score", tmp_path / "dataset", "--metrics", "psnr,ssim,edit_applied,exact")
+    say("report", tmp_path / "dataset", "--out", tmp_path / "report")
+    report = tmp_path / "report"
     whole = {row["editor"]: row for row in table(report, "exact_edits") if row["what"] == "all"}
     shares = {editor: (float(row["forward"]), float(row["back"])) for editor, row in whole.items()}
     others = dict.fromkeys(("solver:does=half", "solver:does=other", "identity"), (0, 0))

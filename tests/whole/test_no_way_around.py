@@ -107,16 +107,11 @@ def test_a_usage_of_hundreds_of_digits_is_a_recorded_step(tokens, monkeypatch):
 # Names and folders
 
 
-@pytest.fixture
-def dataset(tmp_path):
-    return scored.built(scored.runs(tmp_path / "run"), tmp_path / "dataset")
-
-
 @pytest.mark.parametrize("verb", ["build", "score", "report", "verify"])
-def test_no_verb_writes_through_a_link(dataset, tmp_path, verb):
+def test_no_verb_writes_through_a_link(tmp_path, verb):
+    dataset = scored.built(scored.runs(tmp_path / "run"), tmp_path / "dataset")
     elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "kept.svg").write_text("theirs")
+    stores.write(elsewhere / "kept.svg", "theirs")
     out = tmp_path / "report" if verb == "report" else dataset
     out.mkdir(exist_ok=True)
     (out / ("figures" if verb == "report" else "data/scores")).symlink_to(elsewhere)

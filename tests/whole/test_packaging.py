@@ -81,8 +81,7 @@ def test_the_wheel_alone_runs_the_demo_without_torch(wheel, tmp_path):
     caches = {"HF_HOME": str(tmp_path / "hf"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     environment = {**os.environ, **alone, **caches, "PYTHONPATH": str(installed)}
     names = HEAVY.replace("matplotlib,", "")
-    done = subprocess.run([sys.executable, "-c", BLOCKED, names, "demo", "--suite", "smoke"], cwd=work,
-                          env=environment, capture_output=True, text=True)  # fmt: skip
+    done = run_without(names, "demo", "--suite", "smoke", cwd=work, env=environment)
     assert done.returncode == 0, done.stderr
     assert "Look at:" in done.stdout
     assert f"pip install '{wheel}[score]'" in done.stderr, "the command that installs from here"
@@ -172,11 +171,3 @@ def test_lists_name_the_command_that_installs_from_here():
         listed = say("list", kind)
         assert HERE in listed
         assert "pip install 'convergebench" not in listed
-
-
-def test_the_package_runs_as_a_module_and_says_its_version(tmp_path):
-    (tmp_path / "convergebench").mkdir()  # the demo's dataset
-    version = PYPROJECT["project"]["version"]
-    words = [sys.executable, "-m", "convergebench", "--version"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == f"convergebench, version {version}\n"

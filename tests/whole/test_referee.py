@@ -8,15 +8,15 @@ from benchmarks.referee import __main__ as bench
 from benchmarks.referee import measuring, reed_vae, viescore
 from PIL import Image
 from random_lpips import random_model
-from stores import write
+from stores import encoded, write
 
 MUSEUM, STEPS = f"museum/Museum/{viescore.TASK}", "frames/static/images/steps"  # as whole clones have them
+GIVEN = "--viescore scores --imagenhub museum --reed-vae frames --out page.md --frozen frozen.json"
 NAMES = ("sample_1_1.jpg", "sample_1_2.jpg", "sample_2_1.jpg")
 
 
 def save(path, pixels):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(pixels).save(path, "PNG")
+    write(path, encoded(Image.fromarray(pixels), "PNG"))
 
 
 def noise(seed):
@@ -45,6 +45,7 @@ def clone(tmp_path, monkeypatch):
     shared = measuring.Measuring()  # pairs of the same bytes are measured once
     monkeypatch.setattr(bench, "Measuring", lambda: shared)
     make_museum(tmp_path / MUSEUM, tmp_path / "scores", shared)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -67,22 +68,15 @@ def make_museum(folder, scores, measured):
         write(scores / f"Text-Guided_IE_rater{rater}.tsv", text)
 
 
-def run(folder, *more):
+def run(*more):
     measuring.digest.cache_clear()
     measuring.picture.cache_clear()
     bench.Measuring().featured = (None, None)
-    given = {
-        "viescore": "scores",
-        "imagenhub": "museum",
-        "reed-vae": "frames",
-        "out": "page.md",
-        "frozen": "frozen.json",
-    }
-    return bench.main([*(word for name in given for word in (f"--{name}", str(folder / given[name]))), *more])
+    return bench.main([*GIVEN.split(), *more])
 
 
 def test_a_picture_shifted_by_one_pixel_makes_the_bench_fail(clone, capsys):
-    assert (run(clone, "--freeze"), run(clone)) == (0, 0)
+    assert (run("--freeze"), run()) == (0, 0)
     output = capsys.readouterr().out
     assert "FAILS" not in output
     assert "the half-life of REED-VAE is 20 of 24 rounds (here 20)" in output
@@ -91,9 +85,9 @@ def test_a_picture_shifted_by_one_pixel_makes_the_bench_fail(clone, capsys):
     for path in (clone / name for name in (*museum, f"{STEPS}/taj_reed/taj_step_9.png")):
         before = path.read_bytes()
         save(path, np.roll(np.asarray(Image.open(path)), 1, axis=1))
-        assert run(clone) == 1, path
+        assert run() == 1, path
         path.write_bytes(before)
         assert "FAILS" in capsys.readouterr().out
-    assert bench.main(["--out", str(clone / "page.md")]) == 0
+    assert bench.main(["--out", "page.md"]) == 0
     assert (clone / "page.md").read_text().count("Left out: it needs a clone of") == 2
     assert not reed_vae.run(clone / "frames" / "static", measuring.Measuring(with_lpips=False)).holds

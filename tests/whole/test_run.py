@@ -3,7 +3,6 @@
 import doctest
 import importlib.metadata
 import json
-import os
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from convergebench.generation.own import editor as own_editor
 from convergebench.generation.records import UserError
 from counting import digest, finished
 from PIL import Image
-from verbs import invoke
+from verbs import invoke, say
 
 MINE = """
 from pathlib import Path
@@ -157,6 +156,7 @@ def test_measure_compares_files_and_folders(tmp_path):
 def test_every_command_is_a_function():
     assert all(getattr(cb, name).__doc__ for name in cb.__all__)
     assert cb.__version__ == importlib.metadata.version("convergebench")
+    assert say("--version").endswith(f"version {cb.__version__}\n")
     with pytest.raises(AttributeError, match="no attribute 'scores'"):
         cb.scores  # noqa: B018
     with pytest.raises(UserError, match="metric with weights"):
@@ -249,33 +249,16 @@ def test_a_run_killed_five_times_asks_nothing_twice(here):
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "quickstart.ipynb"
 
 
-def code_cells():
-    cells = json.loads(NOTEBOOK.read_text())["cells"]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("ten-lines")
-
-
-@pytest.fixture(scope="module")
-def board(folder):
-    """The result of the notebook's cells, run in order, without the metrics that need network weights."""
-    before, names = Path.cwd(), {}
-    os.chdir(folder)
-    try:
-        for cell in code_cells():
-            exec(cell.replace('score("mine")', 'score("mine", ["psnr", "ssim", "edit_applied"])'), names)  # noqa: S102 - our own code
-    finally:
-        os.chdir(before)
-    return names["board"]
-
-
-def test_ten_lines_benchmark_a_function_and_show_it(board, folder):
-    lines = [line for cell in code_cells() for line in cell.splitlines() if line.strip()]
-    assert len(lines) <= 10
-    assert "my_editor" in (folder / board.page).read_text()
+def test_ten_lines_benchmark_a_function_and_show_it(tmp_path, monkeypatch):
+    """The notebook's cells, run in order, without the metrics that need network weights."""
+    cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"] if cell["cell_type"] == "code"]
+    codes, names = ["".join(cell["source"]) for cell in cells], {}
+    assert len([line for code in codes for line in code.splitlines() if line.strip()]) <= 10
+    monkeypatch.chdir(tmp_path)
+    for code in codes:
+        exec(code.replace('score("mine")', 'score("mine", ["psnr", "ssim", "edit_applied"])'), names)  # noqa: S102 - our own code
+    board = names["board"]
+    assert "my_editor" in (tmp_path / board.page).read_text()
     rows = {row["editor"]: row for row in board.rows}
     assert rows["oracle"]["rounds_kept"] == 2
     assert rows["my_editor:version=1"]["rounds_kept"] == 0
