@@ -13,6 +13,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import files
 from fuzz.targets import store
 from fuzz.workshop import Workshop, invoke
+from verbs import say
 
 WORDS = {
     "generate": ("generate", "--suite", "smoke", "--editor", "identity", "--limit", "1", "--out", "{out}"),
@@ -36,10 +37,10 @@ WORDS = {
 def shop(tmp_path_factory):
     shop = Workshop(tmp_path_factory.mktemp("shop") / "work")
     few = ("--no-audit", "--rounds", "2", "--out")
-    shop.expect("generate", "--suite", "smoke", "--editor", "identity", *few, shop.root / "whole")
+    say("generate", "--suite", "smoke", "--editor", "identity", *few, shop.root / "whole")
     additions = ("--suite", "additions", "--editor", "paint", "--limit", "1")
-    shop.expect("generate", *additions, *few, shop.root / "added")
-    shop.expect("build", shop.root / "added", "--out", shop.root / "additions")
+    say("generate", *additions, *few, shop.root / "added")
+    say("build", shop.root / "added", "--out", shop.root / "additions")
     return shop
 
 
