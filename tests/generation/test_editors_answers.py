@@ -11,24 +11,28 @@ from convergebench.generation.loop import check
 from convergebench.generation.records import Answer, storable
 from convergebench.generation.vendors import wire
 from fuzz.answers import VendorAnswer
-from vendors import bfl, chains, fal, gemini, hf, openai, qwen, replicate, seedream, xai
+from vendors import bfl, chains, fal, gemini, openai, qwen, replicate, seedream, xai
 from vendors.loopback import Reply, picture, serving, told
 from verbs import invoke
 
-KEY = "hf_sentinel-key-1234567890"
 DATA = picture((96, 64))
 
 
 @pytest.fixture
-def ask(tmp_path, monkeypatch):
-    def ask(module, *plays, prepare=lambda server: None, **options):
-        monkeypatch.setenv(module.KEY, KEY if module is hf else KEY[3:])
-        with serving(chains.script(module, *plays)) as server:
-            monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.base)
-            prepare(server)
-            return chains.one_step(tmp_path, module, server.base, **options)
+def asked(tmp_path, monkeypatch):
+    """A step that a vendor answered so, and its requests."""
 
-    return ask
+    def asked(module, *plays, **options):
+        script = chains.script(module, *plays)
+        steps, requests = chains.asked(tmp_path, monkeypatch, module, script, **options)
+        return steps[-1], requests
+
+    return asked
+
+
+@pytest.fixture
+def ask(asked):
+    return lambda *words, **options: asked(*words, **options)[0]
 
 
 def ended(status, **more):
@@ -137,7 +141,7 @@ def test_gemini_takes_no_picture_from_a_thought(ask):
     assert step.details["usage"]["candidatesTokenCount"] == 1290
 
 
-def test_a_key_goes_to_a_vendors_regional_hosts_and_nowhere_else(ask):
+def test_a_key_goes_to_a_vendors_regional_hosts_and_nowhere_else(asked):
     for place in ("https://api.eu2.bfl.ai/v1/get_result?id=1", "https://bfl.ai/x"):
         assert wire.trusted(place, "https://api.bfl.ai", "bfl.ai") == place
     for place in (
@@ -146,15 +150,13 @@ def test_a_key_goes_to_a_vendors_regional_hosts_and_nowhere_else(ask):
     ):
         with pytest.raises(Rejected, match="so no key is sent"):
             wire.trusted(place, "https://api.bfl.ai", "bfl.ai")
-    servers = []
 
     def elsewhere(server):
-        servers.append(server)
         return told({"id": "1", "polling_url": server.base.replace("127.0.0.1", "localhost")})
 
-    step = ask(bfl, elsewhere)
+    step, requests = asked(bfl, elsewhere)
     assert (step.status, "so no key is sent" in step.reason, step.cost) == ("failed", True, 0.045)
-    assert [request.method for request in servers[0].requests] == ["POST"]
+    assert [request.method for request in requests] == ["POST"]
 
 
 HTML = Reply(200, b"<html>", "text/html")
@@ -167,13 +169,13 @@ HTML = Reply(200, b"<html>", "text/html")
         (qwen, "/delivery/", [Reply(503), Reply(200, b"x" * 99, cut=True)], 0.03),
     ],
 )
-def test_a_lost_poll_or_download_orders_nothing_twice(ask, monkeypatch, module, path, faults, cost):
-    rest, left, servers = module.rest, iter(faults), []
+def test_a_lost_poll_or_download_orders_nothing_twice(asked, monkeypatch, module, path, faults, cost):
+    rest, left = module.rest, iter(faults)
     flaky = lambda server, request: (request.path.startswith(path) and next(left, None)) or rest(server, request)  # noqa: E731
     monkeypatch.setattr(module, "rest", flaky)
-    step = ask(module, DATA, prepare=servers.append)
+    step, requests = asked(module, DATA)
     assert (step.status, step.cost) == ("ok", cost)
-    assert [request.method for request in servers[0].requests].count("POST") == 1
+    assert [request.method for request in requests].count("POST") == 1
 
 
 def rewritten(server):
@@ -201,24 +203,22 @@ def test_what_comes_with_a_picture_is_in_the_step(ask, module, play, cost, detai
     assert step.details.items() >= details.items()
 
 
-def test_a_broken_request_at_fal_is_ordered_again_for_free(ask):
-    servers = []
+def test_a_broken_request_at_fal_is_ordered_again_for_free(asked):
     broken = result(fal, result=told({"detail": "runner lost", "error_type": "runner_disconnected"}, 500))
-    step = ask(fal, broken, prepare=servers.append)
+    step, requests = asked(fal, broken)
     assert (step.status, step.cost) == ("failed", None)
     assert "runner_disconnected: runner lost (tried 3 times)" in step.reason
-    assert sum(map(fal.is_order, servers[0].requests)) == 3
+    assert sum(map(fal.is_order, requests)) == 3
 
 
-def test_replicate_runs_a_version_by_its_number(tmp_path, monkeypatch):
-    script = chains.script(replicate, DATA)
-    [step, *_], requests = chains.asked(tmp_path, monkeypatch, replicate, script, model="me/mine:abc")
+def test_replicate_runs_a_version_by_its_number(asked):
+    step, requests = asked(replicate, DATA, model="me/mine:abc")
     [order] = filter(replicate.is_order, requests)
     assert (step.status, order.path, order.json()["version"]) == ("ok", "/v1/predictions", "abc")
 
 
 def test_a_key_in_what_a_model_says_is_not_kept(ask):
-    step = ask(gemini, gemini.parts({"text": f"I saw {KEY[3:]}", "thought": True}, {"text": KEY[3:]}))
+    step = ask(gemini, gemini.parts({"text": f"I saw {chains.KEY}", "thought": True}, {"text": chains.KEY}))
     assert step.status == "no_image"
     assert (step.details["thoughts"], step.text) == ("I saw [key]", "[key]")
 
@@ -268,7 +268,7 @@ def test_what_no_file_can_hold_is_spelled_out():
 
 
 def test_one_cheap_call_says_what_an_editor_answers_and_costs(monkeypatch):
-    monkeypatch.setenv(bfl.KEY, KEY[3:])
+    monkeypatch.setenv(bfl.KEY, chains.KEY)
     with serving(chains.script(bfl, picture((1024, 1024), "JPEG"))) as server:
         found = check(f"bfl:base_url={server.base},poll=0.01")
     assert sum(map(bfl.is_order, server.requests)) == 1

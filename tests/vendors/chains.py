@@ -10,6 +10,7 @@ from vendors.loopback import Reply, serving
 SOURCE = Source("door", "0" * 64, 1248, 832, "object", "synthetic", "CC0-1.0", "nobody")
 PROGRAM = Program("green-door", ("Paint the door green.",), "colour", False, "clear")
 SIZE = (96, 64)
+KEY = "sentinel-key-1234567890"
 FAST = {"first_wait": 0.01, "longest_wait": 0.05, "attempts": 3}
 
 
@@ -36,21 +37,14 @@ def script(module, *plays):
     return vendor
 
 
-def one_step(folder, module, base, caller=None, timeout=5, **more):
-    """Run a chain of one step and hand back what was recorded."""
-    return run(folder, spec_of(module, base, timeout, **more), SIZE, caller)[-1]
-
-
-def spec_of(module, base, timeout=5, **more):
-    return module.SPEC.format(base=base, timeout=timeout) + "".join(f",{key}={more[key]}" for key in more)
-
-
-def asked(folder, monkeypatch, module, vendor, size=SIZE, rounds=1, **more):
+def asked(folder, monkeypatch, module, vendor, size=SIZE, rounds=1, caller=None, **more):
     """The steps of a chain that this vendor answered, and the requests that it got."""
-    monkeypatch.setenv(module.KEY, "sentinel-key-1234567890")
+    monkeypatch.setenv(module.KEY, f"hf_{KEY}" if module.KEY == "HF_TOKEN" else KEY)
     with serving(vendor) as server:
-        steps = run(folder, spec_of(module, server.base, **more), size, Caller(**FAST), rounds)
-    return steps, server.requests
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.base)
+        spec = module.SPEC.format(base=server.base, timeout=more.pop("timeout", 5))
+        spec += "".join(f",{name}={value}" for name, value in more.items())
+        return run(folder, spec, size, caller, rounds), server.requests
 
 
 def run(folder, spec, size, caller=None, rounds=1):
