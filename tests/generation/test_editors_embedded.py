@@ -70,11 +70,8 @@ def test_an_embedded_editor_is_deterministic(name, coffee):
     first, second = (ask(name, coffee) for _ in range(2))
     assert first == second
     assert pictures.decode(first.data).size == coffee.size
-
-
-@pytest.mark.parametrize("name", FLOORS)
-def test_a_floor_damages_and_does_not_follow_instructions(name, coffee):
-    assert ask(name, coffee, "flip horizontally").data == ask(name, coffee, "add hat").data
+    if name in FLOORS:  # which follow no instructions
+        assert ask(name, coffee, "flip horizontally").data == first.data
 
 
 def test_random_answers_unrelated_pictures(coffee):
@@ -268,8 +265,9 @@ def test_a_worn_thing_is_visible_near_the_face_and_nowhere_else(name, portrait):
 
 @pytest.mark.parametrize("name", [t.name for t in THINGS.values() if t.place != "worn" and t.size >= 0.12])
 def test_an_addition_to_a_scene_is_visible_and_local(name, scene):
-    mask = changed(scene, edit(scene, f"add a {name}"))
-    assert 0.005 < mask.mean() < 0.2
+    added = edit(scene, f"add a {name}")
+    assert 0.005 < changed(scene, added).mean() < 0.2
+    assert (values(added) == values(scene)).all(2).mean() > 0.7, "nothing changes outside the addition"
 
 
 @pytest.mark.parametrize(("side", "low", "high"), [("left", 0, 0.5), ("middle", 0.2, 0.8), ("right", 0.5, 1)])
@@ -306,9 +304,7 @@ def test_a_removal_needs_only_the_picture(scene):
     assert abs(values(edit(pink, "remove the chair")) - values(scene)).mean() < 2
 
 
-def test_without_wear_nothing_changes_outside_the_addition(scene):
-    same = numpy.asarray(edit(scene, "add a clock")) == numpy.asarray(scene)
-    assert same.all(2).mean() > 0.85
+def test_without_wear_a_copy_is_exact(scene):
     copied = edit(scene, "Produce an exact replica of the provided image.")
     assert (numpy.asarray(copied) == numpy.asarray(scene)).all()
 

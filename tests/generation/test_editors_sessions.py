@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from convergebench.generation import editors
-from convergebench.generation.calls import Caller, Unusable
+from convergebench.generation.calls import Unusable
 from convergebench.generation.editors.gemini import MOST_INLINE
 from convergebench.generation.records import Program
 from convergebench.generation.studies.exact.drawing import draw_scene
@@ -32,10 +32,10 @@ class Sessions:
 
     def __call__(self, server, request):
         assert request.path == KINDS[self.module]
-        body = request.json()
-        last = body.get(PREVIOUS[self.module])
         if len(self.bodies) == self.most:
             return self.module.error(401)
+        body = request.json()
+        last = body.get(PREVIOUS[self.module])
         if last and last not in self.known:
             return self.lost(last)
         self.bodies.append(body)
@@ -83,10 +83,8 @@ def vendor(request, monkeypatch):
 def chain(vendor, tmp_path):
     """Run or resume the chain, on a server that stays for the whole test."""
     with serving(vendor) as server:
-        spec = vendor.module.SPEC.format(base=server.base, timeout=5)
-        yield lambda rounds=3, session="server": chains.run(
-            tmp_path, f"{spec},session={session}", chains.SIZE, Caller(**chains.FAST), rounds
-        )
+        spec = vendor.module.SPEC.format(base=server.base, timeout=5) + ",session=server"
+        yield lambda rounds: chains.run(tmp_path, spec, chains.SIZE, rounds=rounds)
 
 
 WORDS = chains.PROGRAM.cycle[0]
@@ -267,12 +265,12 @@ def parts_of(body):
 
 def shown_in(body, vendor):
     """The pictures of a request, in their order."""
-    given = [part for part in parts_of(body) if "text" not in part]
     return [
         vendor.files[part["fileData"]["fileUri"]]
         if "fileData" in part
         else base64.b64decode(part["inlineData"]["data"])
-        for part in given
+        for part in parts_of(body)
+        if "text" not in part
     ]
 
 

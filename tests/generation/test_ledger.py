@@ -141,6 +141,8 @@ FAULTS["400"] = partial(Rejected, "400")
 )
 def test_a_limit_is_never_passed_whatever_becomes_of_calls(workers, fates, limit):
     paid, turns = [], itertools.cycle(fates)
+    quick = {"first_wait": 0.0001, "longest_wait": 0.0002, "attempts": 3, "probes": 99, "failures": 10**6}
+    caller = Caller(Budget(limit), 0.039, workers, **quick)
 
     def call():
         fate = next(turns)
@@ -151,10 +153,6 @@ def test_a_limit_is_never_passed_whatever_becomes_of_calls(workers, fates, limit
             raise FAULTS[fate]()
         return Answer(b"x", status=fate)
 
-    quick = {"first_wait": 0.0001, "longest_wait": 0.0002, "attempts": 3}
-    budget = Budget(limit)
-    caller = Caller(budget=budget, price=0.039, concurrency=workers, failures=10**6, probes=99, **quick)
-
     def ask(_):
         with contextlib.suppress(Rejected, UserError):
             caller.ask(call)
@@ -162,8 +160,8 @@ def test_a_limit_is_never_passed_whatever_becomes_of_calls(workers, fates, limit
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(ask, range(160)))
     assert len(paid) <= int(limit / 0.039)
-    assert budget.spent <= limit
-    assert budget.held == 0
+    assert caller.budget.spent <= limit
+    assert caller.budget.held == 0
 
 
 def spending(*words):

@@ -243,8 +243,5 @@ def test_a_hub_models_commit_is_part_of_a_chains_identity(hub, api, monkeypatch)
 
 
 def test_the_list_of_editors_asks_no_hub(monkeypatch):
-    def refuse(*words):
-        raise AssertionError("the Hub was asked")
-
-    monkeypatch.setattr(local_models, "hub_commit", refuse)
+    monkeypatch.delattr(local_models, "hub_commit")  # so that who asks fails
     assert editors.describe("vae")["options"]["subfolder"] == "vae"

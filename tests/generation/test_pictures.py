@@ -3,7 +3,6 @@
 import hashlib
 import io
 
-import numpy
 import numpy as np
 import pytest
 from awkward_pictures import BROKEN, PICTURES, PROFILED, assert_looks_right, encoded, tagged
@@ -102,14 +101,14 @@ def test_a_painted_picture_has_the_same_pixels(name):
     for size in ((160, 90), (16, 16)):
         picture = synthetic.make(name, size, 1)
         assert (picture.size, picture.mode) == (size, "RGB")
-        assert numpy.asarray(picture).std() > 4, "the picture is all of one colour"
+        assert np.asarray(picture).std() > 4, "the picture is all of one colour"
 
 
 def test_the_whole_root_is_exact_where_floating_point_is_not():
-    roots = numpy.array([0, 1, 94906267, 3037000499], numpy.int64)
+    roots = np.array([0, 1, 94906267, 3037000499], np.int64)
     squares = roots * roots
     for offset in (-1, 0, 1):
-        values = numpy.maximum(squares + offset, 0)
+        values = np.maximum(squares + offset, 0)
         result = synthetic.root(values)
         assert ((result * result <= values) & ((result + 1) > values // (result + 1))).all()
 

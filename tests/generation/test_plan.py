@@ -92,20 +92,15 @@ def test_what_cannot_be_planned_is_refused_in_one_sentence(words, sentence):
 
 
 def test_a_variant_is_for_the_editors_with_its_options():
+    variants = [
+        {"name": "default"},
+        {"name": "fixed", "settings": {"seed": "fixed"}, "programs": ["replicate"], "rounds": 2},
+        {"name": "low", "settings": {"quality": 20, "seed": "fixed"}},
+        {"name": "no such quality", "settings": {"quality": 2000}},
+    ]
     shared = ("title", "version", "short_side", "rounds", "sources", "programs")
-    suite = suites.from_values(
-        "test",
-        {
-            **{name: getattr(SUITE, name) for name in shared},
-            "runs": 1,
-            "variants": [
-                {"name": "default"},
-                {"name": "fixed", "settings": {"seed": "fixed"}, "programs": ["replicate"], "rounds": 2},
-                {"name": "low", "settings": {"quality": 20, "seed": "fixed"}},
-                {"name": "no such quality", "settings": {"quality": 2000}},
-            ],
-        },
-    )
+    shared = {name: getattr(SUITE, name) for name in shared}
+    suite = suites.from_values("test", {**shared, "runs": 1, "variants": variants})
     made = plan.make_plan(suite, ["identity", "jpeg"])
     labels = [choice.label for choice in made.choices]
     assert labels == ["identity", "identity:seed=fixed", "jpeg", "jpeg:seed=fixed", "jpeg:quality=20,seed=fixed"]
@@ -113,12 +108,6 @@ def test_a_variant_is_for_the_editors_with_its_options():
     fixed = [chain for chain in made.chains if chain.editor.endswith(":seed=fixed")]
     assert {chain.program.id for chain in fixed} == {"replicate"}
     assert {chain.rounds for chain in fixed} == {2}
-
-
-def test_what_fits_an_amount_that_is_none_is_not_said():
-    for limit in (float("nan"), float("inf"), -1.0):
-        with pytest.raises(UserError, match="--max-cost must be a number of US dollars from 0"):
-            plan.what_fits(plan.make_plan(suites.load("smoke"), ["identity"]), limit)
 
 
 NO_TABLE = ["[[bfl]]\nflux-2-pro = 9", "flux-2-pro = 9", "[blf]\nflux-2-pro = 9", "bfl = 9"]

@@ -76,7 +76,7 @@ def test_ranks_that_cannot_share_a_run_are_one_sentence(monkeypatch):
         rank_and_size()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def heard():
     """Ctrl-C is heard, though whatever started the tests in the background may have told Python to ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -110,7 +110,6 @@ def run(seconds, items=3, at_once=3, interrupts=1):
     return abandoned, told, done
 
 
-@pytest.mark.usefixtures("heard")
 def test_after_ctrl_c_what_runs_ends_and_nothing_begins():
     abandoned, told, done = run(0.4, items=6, at_once=2)
     assert (abandoned, told) == (0, ["interrupted; give the same command again to go on"])
@@ -118,7 +117,6 @@ def test_after_ctrl_c_what_runs_ends_and_nothing_begins():
     assert len(done) == 6
 
 
-@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize(("interrupts", "grace"), [(2, 60.0), (1, 0.1)])
 def test_a_second_ctrl_c_or_the_end_of_the_grace_gives_up(monkeypatch, interrupts, grace):
     monkeypatch.setattr(calls, "GRACE", grace)
@@ -128,7 +126,6 @@ def test_a_second_ctrl_c_or_the_end_of_the_grace_gives_up(monkeypatch, interrupt
     assert time.monotonic() - began < 4
 
 
-@pytest.mark.usefixtures("heard")
 def test_ctrl_c_leaves_no_half_record():
     done = []
 
@@ -141,7 +138,6 @@ def test_ctrl_c_leaves_no_half_record():
     assert done == [0]
 
 
-@pytest.mark.usefixtures("heard")
 def test_a_third_ctrl_c_ends_a_run_whose_recording_hangs():
     def record(future, item):
         for _ in range(3):
@@ -197,19 +193,22 @@ def test_a_finished_run_says_how_its_chains_ended_and_why(tmp_path):
     assert "     1  policy # forbids it" in text
 
 
+def wait_for(condition):
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not condition():
+        time.sleep(0.02)
+
+
 def test_a_running_run_says_what_runs_and_how_long_it_will_take(tmp_path):
     go = threading.Event()
     made = planned(Counting(tmp_path / "asked", behave=lambda seed: go.wait(90) and None), rounds=2, runs=1)
     thread = threading.Thread(target=lambda: generate(made, tmp_path / "run", workers=3))
     thread.start()
     try:
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            found = read_status(tmp_path / "run") if (tmp_path / "run" / "run.json").exists() else None
-            if found and found["whole"]["running"] == 3:
-                break
-            time.sleep(0.02)
-        assert (found["whole"]["running"], found["whole"]["waiting"], found["whole"]["done"]) == (3, 1, 0)
+        wait_for(lambda: (tmp_path / "run" / "run.json").exists())
+        wait_for(lambda: read_status(tmp_path / "run")["whole"]["running"] == 3)
+        whole = read_status(tmp_path / "run")["whole"]
+        assert (whole["running"], whole["waiting"], whole["done"]) == (3, 1, 0)
         text = say("status", tmp_path / "run")
         assert "3 running, 1 waiting" in text
         assert "no process is seen" not in text
@@ -224,9 +223,7 @@ def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
     made = planned(Counting(tmp_path / "asked", pause=0.1), runs=1)
     process = FORK.Process(target=generate, args=(made, tmp_path / "run"))
     process.start()
-    until = time.monotonic() + 60
-    while time.monotonic() < until and not list((tmp_path / "run").glob("chains/*/0002.*")):
-        time.sleep(0.02)
+    wait_for(lambda: list((tmp_path / "run").glob("chains/*/0002.*")))
     process.kill()
     process.join()
     found = read_status(tmp_path / "run")
@@ -239,19 +236,8 @@ def test_chains_of_a_killed_process_are_interrupted_not_running(tmp_path):
 def test_one_shard_knows_the_whole_plan(tmp_path):
     made = planned(Counting(tmp_path / "asked"), rounds=1, runs=2)
     scheduler.generate(made, made.chains[::3], tmp_path / "run")
-    found = read_status(tmp_path / "run")
-    assert (found["whole"]["done"], found["whole"]["chains"]) == (len(made.chains[::3]), len(made.chains))
-    assert found["whole"]["waiting"] == len(made.chains) - found["whole"]["done"]
-
-
-def test_answers_that_arrive_while_it_looks_do_not_stop_it(tmp_path):
-    folder = stores.keep(tmp_path / "run", stores.chain())
-    (folder / "done.json").unlink()
-    lines = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
-    assert len(lines) > 2
-    (folder / "steps.jsonl").write_bytes(lines[0])  # as it was read before the last answers were stored
-    found = read_status(tmp_path / "run")
-    assert (found["whole"]["chains"], found["whole"]["done"], found["whole"]["calls_done"]) == (1, 0, 0)
+    whole = read_status(tmp_path / "run")["whole"]
+    assert (whole["done"], whole["chains"], whole["waiting"]) == (3, 8, 5)
 
 
 def test_what_is_no_run_or_cannot_be_read_is_one_sentence(tmp_path):
@@ -259,6 +245,11 @@ def test_what_is_no_run_or_cannot_be_read_is_one_sentence(tmp_path):
     assert result.exit_code == 2
     assert "holds no run; give the folder that `generate --out` made" in result.output
     folder = stores.keep(tmp_path / "run", stores.chain())
+    lines = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "steps.jsonl").write_bytes(lines[0])  # as it was read before the last answers were stored
+    (folder / "done.json").unlink()
+    whole = read_status(tmp_path / "run")["whole"]
+    assert (whole["chains"], whole["done"], whole["calls_done"]) == (1, 0, 0)
     for text in ("{", "[]", '{"status": "complete"}', '{"status": "complete", "steps": 1, "cost": "x"}'):
         (folder / "done.json").write_text(text)
         result = invoke("status", tmp_path / "run")

@@ -212,22 +212,16 @@ def test_a_refused_chain_is_asked_again_only_when_told_so(tmp_path):
     again = generate(made, tmp_path / "run")
     assert (again.already, again.ends) == (4, {})
     assert generate(made, tmp_path / "run", retry=("failed",)).already == 4
-    assert generate(made, tmp_path / "run", retry=("refused",)).ends == {"complete": 4}
+    taken_back = generate(made, tmp_path / "run", retry=("refused",))
+    assert taken_back.ends == {"complete": 4}
+    assert (taken_back.before, taken_back.spent) == (pytest.approx(0.16), pytest.approx(0.48))
+    for spent in (store.cost_so_far(tmp_path / "run"), read_status(tmp_path / "run")["whole"]["spent"]):
+        assert spent == pytest.approx(0.64), "the cost of what was taken back still counts"
+    folder = next((tmp_path / "run" / "chains").iterdir())
+    assert len((folder / ".retried.jsonl").read_text().splitlines()) == 1
     first, *others = steps(tmp_path / "run")
     assert all(step.status in ("input", "ok") for step in others)
     assert (first.latency, others[0].latency > 0) == (None, True), "how long a remote editor took"
-
-
-def test_what_was_taken_back_is_kept_and_its_cost_still_counts(tmp_path):
-    made = planned(Paid(tmp_path / "asked", behave=lambda seed: Answer(png()[:50])), 2, 1)
-    first = generate(made, tmp_path / "run")
-    assert (first.ends, first.spent) == ({"no_image": 4}, 0.16)
-    second = generate(made, tmp_path / "run", retry=("no_image",))
-    assert (second.before, second.spent) == (pytest.approx(0.16), pytest.approx(0.16))
-    folder = next((tmp_path / "run" / "chains").iterdir())
-    assert len((folder / ".retried.jsonl").read_text().splitlines()) == 1
-    assert store.cost_so_far(tmp_path / "run") == pytest.approx(4 * 0.08)
-    assert read_status(tmp_path / "run")["whole"]["spent"] == pytest.approx(4 * 0.08)
 
 
 def test_a_failed_chain_that_is_retried_counts_in_the_report(tmp_path):
@@ -261,15 +255,11 @@ def test_a_limit_on_money_needs_a_price_and_holds_over_a_run_given_again(tmp_pat
     assert len(editor.seeds()) == 25
 
 
-def wrong_key(seed):
-    raise Unusable("HTTP 401: no such key")
-
-
 @pytest.mark.parametrize(
     ("behave", "most", "says", "statuses"),
     [
         (lambda seed: Answer(b"<html>"), 11, r"the last \d calls all failed", {"input", "no_image"}),
-        (wrong_key, 3, "no such key", {"input"}),
+        (raising(Unusable("HTTP 401: no such key")), 3, "no such key", {"input"}),
     ],
 )
 def test_a_vendor_that_always_fails_is_asked_a_few_times(tmp_path, behave, most, says, statuses):

@@ -116,8 +116,7 @@ def test_the_verbs_list_suites_and_gather_their_pictures(tmp_path):
     brought = invoke("list", "sources", "smoke", "--out", tmp_path)
     assert brought.exit_code == 0, brought.output
     assert {path.name for path in tmp_path.iterdir()} == {".sources", "astronaut.png", "coffee.png"}
-    wrong = invoke("list", "sources", "v2", "--out", tmp_path)
-    assert wrong.exit_code == 2
+    assert invoke("list", "sources", "v2", "--out", tmp_path).exit_code == 2
 
 
 V1 = [catalogue.row(id) for id in suites.load("v1").sources]
@@ -197,13 +196,6 @@ def shop(monkeypatch):
     return rows, files, asked
 
 
-def stock_two(shop):
-    """A package of two sources, `one` and `two`, with the same bytes."""
-    rows, files, _ = shop
-    rows |= {id: row(id, "pypi:p==1", DATA) for id in ("one", "two")}
-    files["pypi:p==1"] = {f"pictures/{id}.png": DATA for id in rows}
-
-
 def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
     rows, files, _ = shop
     for each in (
@@ -225,9 +217,10 @@ def test_one_bad_picture_is_one_sentence_and_the_others_arrive(shop, tmp_path):
     assert all(len(sentence.splitlines()) == 1 for sentence in problems.values())
 
 
-def test_a_package_is_fetched_once_and_again_for_a_spoilt_file(shop, tmp_path):
-    rows, _, asked = shop
-    stock_two(shop)
+def test_a_package_is_fetched_once_and_no_strangers_picture_replaced(shop, tmp_path):
+    rows, files, asked = shop
+    rows |= {id: row(id, "pypi:p==1", DATA) for id in ("one", "two")}
+    files["pypi:p==1"] = {f"pictures/{id}.png": DATA for id in rows}
     assert catalogue.read("one", tmp_path) == DATA
     assert not catalogue.gather(rows, tmp_path)
     assert catalogue.read("two", tmp_path) == DATA
@@ -236,19 +229,15 @@ def test_a_package_is_fetched_once_and_again_for_a_spoilt_file(shop, tmp_path):
     assert not catalogue.gather(rows, tmp_path)
     assert asked == ["pypi:p==1"] * 2
     assert (tmp_path / "two.png").read_bytes() == DATA
+    rows["theirs"] = row("theirs", "pypi:p==1", DATA, path="pictures/two.png")
+    (tmp_path / "theirs.png").write_bytes(OTHER)
+    [(id, problem)] = catalogue.gather(rows, tmp_path).items()
+    assert id == "theirs"
+    assert f"{tmp_path / 'theirs.png'} was not written by this benchmark and stays as it is" in problem
+    assert ((tmp_path / "two.png").read_bytes(), (tmp_path / "theirs.png").read_bytes()) == (DATA, OTHER)
     rows["none"] = row("none", "pypi:q==1", DATA)
     with pytest.raises(UserError, match="source 'none' could not be downloaded"):
         catalogue.read("none", tmp_path)
-
-
-def test_a_strangers_picture_in_place_of_ours_stays(shop, tmp_path):
-    rows, _, _ = shop
-    stock_two(shop)
-    (tmp_path / "two.png").write_bytes(OTHER)
-    problems = catalogue.gather(rows, tmp_path)
-    assert list(problems) == ["two"]
-    assert f"{tmp_path / 'two.png'} was not written by this benchmark and stays as it is" in problems["two"]
-    assert ((tmp_path / "one.png").read_bytes(), (tmp_path / "two.png").read_bytes()) == (DATA, OTHER)
 
 
 def test_a_cropped_picture_is_known_by_its_pixels(shop, tmp_path):
