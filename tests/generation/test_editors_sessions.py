@@ -32,10 +32,10 @@ class Sessions:
 
     def __call__(self, server, request):
         assert request.path == KINDS[self.module]
-        if len(self.bodies) == self.most:
-            return self.module.error(401)
         body = request.json()
         last = body.get(PREVIOUS[self.module])
+        if len(self.bodies) == self.most:
+            return self.module.error(401)
         if last and last not in self.known:
             return self.lost(last)
         self.bodies.append(body)

@@ -142,7 +142,7 @@ FAULTS["400"] = partial(Rejected, "400")
 def test_a_limit_is_never_passed_whatever_becomes_of_calls(workers, fates, limit):
     paid, turns = [], itertools.cycle(fates)
     quick = {"first_wait": 0.0001, "longest_wait": 0.0002, "attempts": 3, "probes": 99, "failures": 10**6}
-    caller = Caller(Budget(limit), 0.039, workers, **quick)
+    caller = Caller(budget=Budget(limit), price=0.039, concurrency=workers, **quick)
 
     def call():
         fate = next(turns)
@@ -200,8 +200,7 @@ def test_a_call_is_in_the_ledger_before_it_is_made(tmp_path):
     assert lines(tmp_path)[1:] == [{"call": hold[1], "intent": 0.04}, {"call": hold[1], "settled": 0.039}]
     assert budget.spent == pytest.approx(0.159)
     assert Budget(run=tmp_path).spent == Budget(run=tmp_path, check_only=True).spent == 0.159
-    first = json.loads((tmp_path / "ledger" / "calls.jsonl").read_text().partition("\n")[0])
-    assert first["check"] == hashlib.sha256(b'{"opening":0.12}').hexdigest()[:8]
+    assert hashlib.sha256(b'{"opening":0.12}').hexdigest()[:8] in (tmp_path / "ledger/calls.jsonl").read_text()
 
 
 def test_an_unsettled_call_counts_as_spent(tmp_path):
