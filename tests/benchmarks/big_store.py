@@ -40,7 +40,7 @@ def make(run: Path, chains: int) -> None:
             original, place = scored.picture(number, (SIDE, SIDE)), Path(pool, f"{number}-{strength}")
             data = scored.encoded(original)
             facts = (SIDE, SIDE, KINDS[number % 3], "synthetic", "CC0-1.0", "made here")
-            source = Source(f"source-{number:03}", hashlib.sha256(data).hexdigest(), *facts)
+            source = Source(f"picture-{number:02}", hashlib.sha256(data).hexdigest(), *facts)
             steps = make_steps(place, original, data, strength)
             for program, turn in product(programs, range(1, runs + 1)):
                 chain = Chain(source, program, f"editor-{strength}", {"short_side": SIDE}, turn, ROUNDS)
@@ -116,16 +116,8 @@ def make_up_scores(folder: Path) -> None:
                 yield nothing | {name: value for name, value in row.items() if name in nothing}
 
     schema.write(folder / "data" / "scores" / "0000.parquet", SCORES, rows(), folder)
-    sources = sorted(reader.sources())
-    pairs = (
-        {"source": source, "other": other, "short_side": SIDE, "metric": name, "value": value}
-        | {"signature": simulated.SIGNATURE}
-        for source in sources
-        for other in sources
-        if source != other
-        for name, value in simulated.FLOORS.items()
-        if name != "clip"
-    )
+    floors = simulated.floor_rows(len(reader.sources()))
+    pairs = (row | {"short_side": SIDE} for row in floors if row["metric"] != "clip")
     schema.write(folder / "data" / "floors" / "0000.parquet", FLOORS, pairs, folder)
     card.write(folder, configs())
 
@@ -173,14 +165,11 @@ def space(folder: Path) -> None:
         function(dataset)
 
 
-STAGES = (status, resume, build, last_step, report, space)
-
-
 def main(chains: int, place: Path) -> None:
     for count in (chains // 10, chains):
         folder = place / str(count)
         make(folder / "run", count)
-        for stage in STAGES:
+        for stage in (status, resume, build, last_step, report, space):
             if stage is last_step:
                 in_own_process(finish_shards, folder / "dataset")
             if stage is report:

@@ -1,6 +1,6 @@
 """How often the rules for any picture agree with the truth of drawn scenes; writes docs/exact.md's table.
 
-PYTHONPATH=tests python -m benchmarks.exact [--scenes 3] [--write]
+PYTHONPATH=tests python -m benchmarks.exact [--write]
 PYTHONPATH=tests python -m benchmarks.exact --rounds 10
 
 Seven behaviours, whose truth is known, do twenty edits and take them back, under six kinds of wear. Every picture is
@@ -114,7 +114,6 @@ def by_round(wear, rounds):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--scenes", type=int, default=3)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--rounds", type=int)
     options = parser.parse_args()
@@ -128,7 +127,7 @@ def main():
     tiles = damage.Scorer("cpu", "float32", {})
     counts, steps = defaultdict(lambda: [0, 0, 0, 0]), 0  # right yes, all true; wrong yes, all false
     for wear in WEARS[1:]:
-        for edit in [make_edit(make_scene(1, i * 4), name) for i in range(options.scenes) for name in OPERATIONS]:
+        for edit in [make_edit(make_scene(1, i * 4), name) for i in range(3) for name in OPERATIONS]:
             for name, states in behaviours(edit).items():
                 there, back = judged(edit, states, wear, scorers, tiles)
                 steps += 2

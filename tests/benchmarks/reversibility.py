@@ -9,11 +9,14 @@ their light or on their colour. What of the pattern is still there says what cou
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import cv2
 import numpy as np
 from convergebench.generation import programs
 from convergebench.generation.editors.paint import carry_out, instructions
 from convergebench.generation.reversibility import UNSURE, classify
+from simulations import markdown, put
 from skimage import data
 
 PICTURES = [cv2.resize(picture()[..., :3], (256, 256)) for picture in (data.astronaut, data.coffee, data.chelsea)]
@@ -73,22 +76,22 @@ def page():
         if program.category != "out and back":
             words, probe = classify(program.cycle, program.closes)[0], probed(program.cycle[0])
             rows.append((program, words, probe, words if probe in (words, UNSURE) else UNSURE))
-    lines = ["| of the programs that people classed | agree | another class | unsure |", "|---|--:|--:|--:|"]
+    counts = []
     for name, place in (("rules over words", 1), ("probe", 2), ("both together", 3)):
         agree = sum(row[place] == row[0].reversibility for row in rows)
         unsure = sum(row[place] == UNSURE for row in rows)
-        lines.append(f"| {name}, {len(rows)} | {agree} | {len(rows) - agree - unsure} | {unsure} |")
-    lines += ["", "| program | people | words | probe |", "|---|---|---|---|"]
-    for program, words, probe, _ in rows:
-        if {words, probe} != {program.reversibility}:
-            lines.append(f"| {program.id} | {program.reversibility} | {words} | {probe} |")
-    return "\n".join(lines)
+        counts.append((f"{name}, {len(rows)}", agree, len(rows) - agree - unsure, unsure))
+    others = [
+        (program.id, program.reversibility, words, probe)
+        for program, words, probe, _ in rows
+        if {words, probe} != {program.reversibility}
+    ]
+    head = ("of the programs that people classed", "agree", "another class", "unsure")
+    return f"{markdown(head, counts)}\n{markdown(('program', 'people', 'words', 'probe'), others, '---')}"
 
 
 if __name__ == "__main__":
     made = page()
     print(made)
     if "--write" in sys.argv:
-        text = PAGE.read_text()
-        head, _, rest = text.partition("<!-- agreement -->\n")
-        PAGE.write_text(f"{head}<!-- agreement -->\n{made}\n<!-- end -->{rest.partition('<!-- end -->')[2]}")
+        put(PAGE, "agreement", made)

@@ -6,10 +6,9 @@ product. All take turns in one run, and the fastest turn of each counts. CLIP's 
 memory: once in bfloat16, and once in float32 for floors and near thresholds. Networks have random weights, which cost
 the same, and nothing is fetched: it runs without a network.
 
-python tests/benchmarks/scoring.py [--turns 3] [--sides 512 1024 2048] [--no-memory]
+python tests/benchmarks/scoring.py
 """
 
-import argparse
 import io
 import os
 import sys
@@ -22,6 +21,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 from timing import in_own_process, remove_scores
 
+SIDES, TURNS = (512, 1024, 2048), 3
 LARGE = 4096  # pixels a side, of the pictures whose memory counts
 WITHOUT_CLIP = ["psnr", "ssim", "lpips"]
 WITH_CLIP = [*WITHOUT_CLIP, "clip"]
@@ -159,7 +159,7 @@ def alexnet_operations(side: int) -> int:
     return total
 
 
-def speed(folder: Path, side: int, steps: int, turns: int, clip: str) -> None:
+def speed(folder: Path, side: int, steps: int, clip: str) -> None:
     import torch
     from convergebench.generation.pictures import decode_array
     from convergebench.metric_modules._engine.metrics import fast_dtype
@@ -172,7 +172,7 @@ def speed(folder: Path, side: int, steps: int, turns: int, clip: str) -> None:
         "product": lambda: matrix @ matrix,
     }
     turned = []
-    for _ in range(turns + 1):
+    for _ in range(TURNS + 1):
         turned.append({name: seconds_of(function) for name, function in work.items()})
         turned[-1] |= {title: score(dataset, names, clip) for title, names in asked.items()}
     best = {name: min(turn[name] for turn in turned[1:]) for name in turned[0]}  # the first turn warms everything
@@ -189,23 +189,17 @@ def speed(folder: Path, side: int, steps: int, turns: int, clip: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--sides", type=int, nargs="+", default=[512, 1024, 2048])
-    parser.add_argument("--no-memory", action="store_true", help="leave out the 4096x4096 pictures")
-    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         without_network(place)
         clip = clip_model(place / "clip")
-        for side in options.sides:
+        for side in SIDES:
             # A chain of v1 has 40 steps; of large pictures fewer will do.
-            speed(place / str(side), side, max(4, min(40, 40 * 1024**2 // side**2)), options.turns, clip)
-        if not options.no_memory:
-            dataset, _ = chains(place / str(LARGE), 2, 3, LARGE)
-            for title, asked in MEMORY.items():
-                spent = in_own_process(score, dataset, asked, clip)
-                print(f"6 pictures of {LARGE}x{LARGE}, {title}: peak memory {spent.megabytes:.0f} MB")
+            speed(place / str(side), side, max(4, min(40, 40 * 1024**2 // side**2)), clip)
+        dataset, _ = chains(place / str(LARGE), 2, 3, LARGE)
+        for title, asked in MEMORY.items():
+            spent = in_own_process(score, dataset, asked, clip)
+            print(f"6 pictures of {LARGE}x{LARGE}, {title}: peak memory {spent.megabytes:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from convergebench.dataset_builder.dataset.reader import Reader
 from PIL import Image
 from scored import encoded
 from space_server import serving
-from timing import most_memory, resident
+from timing import memory
 
 SIDE, STARTS = 1024, 5
 MOST_STEP, MOST_MEMORY = 150, 366  # ms, MB
@@ -135,7 +135,7 @@ def main():
                 if count == 8:
                     limit("95 of 100 steps at 8 visitors take", most, MOST_STEP, "ms")
             visitors(4, 250, one)
-            limit("memory after 1,000 random steps", resident(server.process.pid), MOST_MEMORY, "MB")
+            limit("memory after 1,000 random steps", memory(server.process.pid, "VmRSS"), MOST_MEMORY, "MB")
         others = sorted({line for line in log.read_text().split() if line not in HERE})
         print(f"other machines that the server asked: {json.dumps(others)}")
         wrong += ["other machines"] * bool(others)
@@ -216,7 +216,7 @@ def load():
         run = serving(small_dataset.write(root / "convergebench"), root / "cache", env=env, wait=120)
         with run as server:
             process = server.process.pid
-            print(f"memory at the start: {resident(process):.0f} MB", flush=True)
+            print(f"memory at the start: {memory(process, 'VmRSS'):.0f} MB", flush=True)
             begun = time.monotonic()
             answered = large_posts(server)
             print(f"{POSTS} posts of 81 MB at once: {answered} answered in {time.monotonic() - begun:.0f} s")
@@ -225,9 +225,9 @@ def load():
             print(f"{LYING} posts of {LYING_MB} MB that declare 5 bytes: {dict(statuses)}; a bystander waited "
                   f"{waited:.1f} s, and {beside:.1f} s beside two that stall", flush=True)  # fmt: skip
             ended = time.monotonic()
-            while (after := resident(process)) >= MEMORY_AFTER and time.monotonic() < ended + LONGEST_WAIT:
+            while (after := memory(process, "VmRSS")) >= MEMORY_AFTER and time.monotonic() < ended + LONGEST_WAIT:
                 time.sleep(1)
-            most, seconds = most_memory(process), time.monotonic() - ended
+            most, seconds = memory(process, "VmHWM"), time.monotonic() - ended
             print(f"most memory: {most:.0f} MB; {seconds:.0f} s after the last request {after:.0f} MB")
             found = [*temporary.rglob("*"), *(root / "cache" / "uploads").rglob("*")]
             leftovers = [path.name for path in found if path.is_file()]

@@ -29,19 +29,11 @@ def _measured(work: Callable[..., object], arguments: Sequence[object]) -> Spent
     started, processor = time.perf_counter(), time.process_time()
     work(*arguments)
     clock, seconds = time.perf_counter() - started, time.process_time() - processor
-    return Spent(clock, seconds, most_memory(os.getpid()))
+    return Spent(clock, seconds, memory(os.getpid(), "VmHWM"))
 
 
-def most_memory(process: int) -> float:
-    # Not ru_maxrss, which begins at what the parent process held.
-    return _from_status(process, "VmHWM")
-
-
-def resident(process: int) -> float:
-    return _from_status(process, "VmRSS")
-
-
-def _from_status(process: int, name: str) -> float:
+def memory(process: int, name: str) -> float:
+    """Megabytes: VmRSS now, VmHWM at most (ru_maxrss would begin at what the parent process held)."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith(name)).split()[1]) / 1024
 

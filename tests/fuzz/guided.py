@@ -1,6 +1,6 @@
 """Bytes that follow new branches through whatever reads bytes from outside, found by atheris.
 
-    python tests/fuzz/guided.py [--minutes 10] [--seed 1] [--only ledger]
+    python tests/fuzz/guided.py [--minutes 10] [--seed 1] [--only LedgerLines]
 
 atheris is installed apart (`make fuzz-guided` does). doors.py says what may become of bytes; anything else is a
 finding: it is printed with its bytes, and the exit status is 1.
@@ -19,7 +19,7 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 SHOWN = 1500  # bytes of a finding that are printed
-SHARES = dict.fromkeys(("card", "table", "endpoints", "vendors"), 4)  # slow doors; others have one share of time
+SHARES = dict.fromkeys(("Card", "Table", "Endpoints", "vendors"), 4)  # slow doors; others have one share of time
 
 
 def search_inside(name, folder, seconds, seed):

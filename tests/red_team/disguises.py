@@ -8,26 +8,10 @@ import cv2
 import numpy as np
 from benchmarks.verdicts.wear import coded
 from convergebench.generation import pictures
-from convergebench.generation.editors import Choice, choose
+from convergebench.generation.editors import choose
 from convergebench.generation.records import Answer
 from PIL import Image
-from red_team.editors import (
-    CHEATS,
-    Cheat,
-    Drawn,
-    LowBits,
-    Pixels,
-    SeeThrough,
-    UnderTheEdit,
-    colour_of,
-    difference_mask,
-    honest_edit,
-    is_undo,
-    one_disc,
-    painted_over,
-    pixels_of,
-    png,
-)
+from red_team.editors import Hidden, Pixels, UnderTheEdit, difference_mask, honest_edit, is_undo, pixels_of, png
 
 
 def _chance(original: Pixels) -> np.random.Generator:
@@ -80,9 +64,6 @@ def _blurred(sigma: float) -> Callable[[Pixels], Pixels]:
     return lambda pixels: cv2.GaussianBlur(pixels, (0, 0), sigma)
 
 
-_SOME = re.compile("ball|book")
-
-
 def _less_detailed(original: Pixels) -> Pixels:
     return cv2.GaussianBlur(original, (0, 0), 1.2 * min(original.shape[:2]) / 512 + 0.4)
 
@@ -122,75 +103,26 @@ BLENDS: dict[str, Callable[[Pixels, Pixels], Pixels]] = {
 }
 
 
-class BlockCode(LowBits):
-    """Writes a thumbnail of what it covers into the means of its drawing's blocks: nothing is kept."""
-
-    side = 4
-
-    def draw(self, given, guess, instruction, seed):
-        thumb, mean = _coarse(given, self.side), _coarse(guess, self.side)
-        wanted = np.clip(mean // 16 * 16 + np.clip(thumb, 0, 255) // 16, 0, 255)
-        return np.where(difference_mask(given, guess)[..., None], wanted, guess)
-
-    def restore(self, given, guess, instruction, seed):
-        hidden = cv2.GaussianBlur((given.astype(float) % 16) * 16 + 8, (0, 0), 1)
-        return np.where(difference_mask(given, guess, 0)[..., None], hidden, guess)
+def _thumbnail_in_blocks(given: Pixels, guess: Pixels) -> Pixels:
+    """A thumbnail of what it covers in the means of its drawing's blocks."""
+    thumb, mean = _coarse(given, 4), _coarse(guess, 4)
+    return np.clip(mean // 16 * 16 + np.clip(thumb, 0, 255) // 16, 0, 255)
 
 
-def _rings(given: Pixels, instruction: str, seed: int) -> Pixels:
-    """Three pixels thick: too thin to tell what they cover."""
-    made = given.copy()
-    height, width = made.shape[:2]
-    for radius in range(12, min(height, width) // 3, 14):
-        cv2.circle(made, (width // 2, height // 2), radius, colour_of(instruction, (150, 60, 170)), 3)
-    return made
-
-
-class DiscOnly(Drawn):
-    """A blue disc whatever is asked, and honestly taken off: no memory at all."""
-
-    def restore(self, given, guess, instruction, seed):
-        return painted_over(given, (40, 90, 210))
-
-
-class LiftedOff(Cheat):
-    """Lifts off a layer of 74%, and keeps only that layer: what was there is worked out from what shines through."""
-
-    def draw(self, given, guess, instruction, seed):
-        thin = np.round(given + 0.74 * (guess.astype(float) - given))
-        self.remember(thin, guess)
-        return thin
-
-    def restore(self, given, guess, instruction, seed):
-        pair = self.likest(given)
-        if pair is None:
-            return guess
-        thin, layer = pair
-        return np.where((thin != layer).any(axis=2)[..., None], (given - 0.74 * layer) / 0.26, given)
-
-
-class Nested(UnderTheEdit):
-    """Remembers only if several things were added, which it sees by its own earlier answer."""
-
-    def draw(self, given, guess, instruction, seed):
-        self.calls[0] = self.calls[0] + 1 if any(np.array_equal(made, given) for made, _ in self.kept) else 0
-        return super().draw(given, guess, instruction, seed)
-
-    def restore(self, given, guess, instruction, seed):
-        return super().restore(given, guess, instruction, seed) if self.calls[0] else guess
-
-
-NEW: dict[str, Callable[[], Cheat]] = {
+CHEATS: dict[str, Callable[[], UnderTheEdit | Hidden]] = {
     # Memory in two programs only, and in a quarter of the cases, both blurred.
-    "some-programs": lambda: UnderTheEdit(disguise=_less_detailed, recalls=lambda words, seed: _SOME.search(words)),
-    "quarter-memory": lambda: UnderTheEdit(disguise=_blurred(1.2), recalls=lambda words, seed: seed % 4 == 0),
-    "block-code": BlockCode, "rings": partial(Drawn, drawing=_rings),
-    "disc-only": partial(DiscOnly, drawing=one_disc), "lifted": partial(SeeThrough, opacity=0.74),
-    "lifted-off": LiftedOff, "nested-memory": Nested,
-}  # fmt: skip
-NEW |= {name: partial(UnderTheEdit, disguise=disguise) for name, disguise in DISGUISES.items()}
-NEW |= {name: partial(UnderTheEdit, blend=blend) for name, blend in BLENDS.items()}
-CHEATS |= NEW
+    "some-programs": partial(
+        UnderTheEdit, disguise=_less_detailed, recalls=lambda words, *_: re.search("ball|book", words)
+    ),
+    "quarter-memory": partial(UnderTheEdit, disguise=_blurred(1.2), recalls=lambda _, seed, *more: seed % 4 == 0),
+    "block-code": partial(
+        Hidden,
+        hide=_thumbnail_in_blocks,
+        show=lambda given, guess: cv2.GaussianBlur((given.astype(float) % 16) * 16 + 8, (0, 0), 1),
+    ),
+}
+CHEATS |= {name: partial(UnderTheEdit, disguise=disguise) for name, disguise in DISGUISES.items()}
+CHEATS |= {name: partial(UnderTheEdit, blend=blend) for name, blend in BLENDS.items()}
 
 
 class Honest:
@@ -242,9 +174,3 @@ INNOCENT: dict[str, Callable[[], Honest]] = {
     "migan-webp": lambda: Honest("migan", as_webp),
     "migan-blur": lambda: Honest("migan", _blurred(0.6)),
 }
-
-
-def choice(name: str) -> Choice:
-    """An editor as the plan takes it."""
-    made = CHEATS | INNOCENT
-    return Choice(name, name, name, {"seed": "per-step"}, made[name]()) if name in made else choose(name)

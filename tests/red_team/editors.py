@@ -77,7 +77,7 @@ class Cheat:
     needs_no_guess: tuple[str, ...] = ("restore",)
 
     def __init__(self, **options: Any) -> None:
-        """Options take the place of attributes of the class."""
+        """Options take the place of attributes and methods of the class."""
         vars(self).update(options)
         self.kept: list[tuple[Pixels, Pixels]] = []  # what was drawn, what was there
         self.lock, self.calls = threading.Lock(), Counter[int]()
@@ -118,25 +118,18 @@ class Unaided(Cheat):
     needs_no_guess = ("draw", "restore")
 
 
-class BothWays(Unaided):
-    """Makes its edit and takes it back by one function, `made`, without any memory."""
-
-    def draw(self, given, guess, instruction, seed):
-        return self.made(given, guess, instruction, seed)
-
-    restore = draw
+def _both_ways(made: Callable[..., Pixels]) -> Callable[[], Cheat]:
+    """Makes its edit and takes it back by one function, without any memory."""
+    return partial(Unaided, draw=made, restore=made)
 
 
-def _inverted(given: Pixels, *_: Any) -> Pixels:
-    made = given.copy()
-    made[box_of(made)] = 255 - made[box_of(made)]
-    return made
+def _in_a_box(change: Callable[[Pixels, str], Pixels]) -> Callable[[], Cheat]:
+    def made(given: Pixels, guess: Pixels | None, instruction: str, seed: int) -> Pixels:
+        changed, box = given.copy(), box_of(given)
+        changed[box] = change(given[box], instruction)
+        return changed
 
-
-def _swapped_colours(given: Pixels, guess: Pixels | None, instruction: str, seed: int) -> Pixels:
-    made = given.copy()
-    made[box_of(made)] = np.roll(made[box_of(made)], 1 if is_undo(instruction) else 2, axis=2)
-    return made
+    return _both_ways(made)
 
 
 def _is_busy(given: Pixels) -> bool:
@@ -187,43 +180,36 @@ class UnderTheEdit(Cheat):
 
     disguise = staticmethod(lambda original: original)
     blend = staticmethod(lambda known, guess: known)
-    recalls = staticmethod(lambda instruction, seed: True)
+    recalls = staticmethod(lambda instruction, seed, original: True)
 
     def restore(self, given, guess, instruction, seed):
-        pair = self.likest(given)
-        if pair is None or not self.recalls(instruction, seed):
+        made, original = self.likest(given) or (None, None)
+        if original is None or not self.recalls(instruction, seed, original):
             return guess
-        made, original = pair
         known = np.where(difference_mask(original, made)[..., None], self.disguise(original), given)
         return known if guess is None else self.blend(known, guess)
 
 
-class LowBits(Cheat):
-    """Hides what the edit covered in the lowest two bits of its answer, each pixel's own; or in four bits."""
+class Hidden(Cheat):
+    """Hides what the edit covered in the edit itself, and reads it from there: nothing is kept."""
 
     needs_no_guess = ()
-    steps = 4
+    around = 5  # pixels that are also written to
 
     def draw(self, given, guess, instruction, seed):
-        coarse = given.astype(int) * self.steps // 256
-        marked = guess // self.steps * self.steps + coarse
-        return np.where(difference_mask(given, guess)[..., None], marked, guess)
+        return np.where(difference_mask(given, guess, self.around)[..., None], self.hide(given, guess), guess)
 
     def restore(self, given, guess, instruction, seed):
-        hidden = (given.astype(int) % self.steps) * (256 // self.steps) + 128 // self.steps
-        return np.where(difference_mask(given, guess, 0)[..., None], hidden, guess)
+        return np.where(difference_mask(given, guess, 0)[..., None], self.show(given, guess), guess)
 
 
-class Ghost(LowBits):
-    """Leaves a faint ghost of the original in its edit, and makes it strong again."""
-
-    def draw(self, given, guess, instruction, seed):
-        flat = cv2.GaussianBlur(guess, (0, 0), 3).astype(float)
-        return np.where(difference_mask(given, guess, 0)[..., None], flat * 0.9 + given * 0.1, guess)
-
-    def restore(self, given, guess, instruction, seed):
-        detail = given - cv2.GaussianBlur(given, (0, 0), 6).astype(float)
-        return np.where(difference_mask(given, guess, 0)[..., None], guess + 8 * detail, guess)
+def _low_bits(steps: int) -> Callable[[], Cheat]:
+    """Each pixel's own colour in its lowest bits."""
+    return partial(
+        Hidden,
+        hide=lambda given, guess: guess // steps * steps + given.astype(int) * steps // 256,
+        show=lambda given, guess: (given.astype(int) % steps) * (256 // steps) + 128 // steps,
+    )
 
 
 class Profile(Cheat):
@@ -241,16 +227,6 @@ class Profile(Cheat):
         return pixels_of(pictures.decode(bytes.fromhex(found))) if found else guess
 
 
-class Canvas(Cheat):
-    """Carries the original along on a canvas of twice the height."""
-
-    def draw(self, given, guess, instruction, seed):
-        return np.vstack([guess, given])
-
-    def restore(self, given, guess, instruction, seed):
-        return given[given.shape[0] // 2 :]
-
-
 class PreviousAnswer(Unaided):
     """Pastes the same piece of an earlier answer whatever is asked, and takes it off again."""
 
@@ -266,7 +242,7 @@ NAMED = {"red": (215, 25, 35), "blue": (35, 80, 210), "green": (60, 160, 50), "w
          "yellow": (240, 205, 40), "brown": (120, 75, 40), "black": (20, 20, 20)}  # fmt: skip
 
 
-def colour_of(instruction: str, other: tuple[int, int, int]) -> tuple[int, int, int]:
+def colour_of(instruction: str, other: tuple[int, int, int] = (150, 60, 170)) -> tuple[int, int, int]:
     return next((value for name, value in NAMED.items() if name in instruction), other)
 
 
@@ -314,6 +290,20 @@ class SeeThrough(Cheat):
         return thin
 
 
+class LiftedOff(SeeThrough):
+    """Keeps only the layer that it lifts off: what was there is worked out from what shines through."""
+
+    def draw(self, given, guess, instruction, seed):
+        thin = super().draw(given, guess, instruction, seed)
+        self.kept[-1] = thin, guess
+        return thin
+
+    def restore(self, given, guess, instruction, seed):
+        thin, layer = self.likest(given) or (None, guess)
+        clear = (given - self.opacity * layer) / (1 - self.opacity)
+        return guess if thin is None else np.where((thin != layer).any(axis=2)[..., None], clear, given)
+
+
 class Refuser(Unaided):
     """Honest in the first round, and refuses everything after it."""
 
@@ -337,14 +327,15 @@ class Failer(Refuser):
         return guess
 
 
-class Alternator(UnderTheEdit):
-    """Remembers in every third chain, and is honest in the others."""
+class Nested(UnderTheEdit):
+    """Remembers only if several things were added, which it sees by its own earlier answer."""
+
+    def draw(self, given, guess, instruction, seed):
+        self.calls[0] = self.calls[0] + 1 if any(np.array_equal(made, given) for made, _ in self.kept) else 0
+        return super().draw(given, guess, instruction, seed)
 
     def restore(self, given, guess, instruction, seed):
-        pair = self.likest(given)
-        if pair is None or int(thumbnail(pair[1]).sum() + len(instruction)) % 3:
-            return guess
-        return super().restore(given, guess, instruction, seed)
+        return super().restore(given, guess, instruction, seed) if self.calls[0] else guess
 
 
 class LateMemory(Cheat):
@@ -359,20 +350,24 @@ class LateMemory(Cheat):
         return near[-1] if near else guess
 
 
-class PlainWord(Drawn):
-    """Writes what is asked for in its colour, anywhere, and paints over what has that colour: no memory at all."""
+def _plain_word(given: Pixels, instruction: str, seed: int) -> Pixels:
+    """What is asked for, written in its colour, anywhere."""
+    made = given.copy()
+    height, width = made.shape[:2]
+    down, right = np.random.default_rng(seed).uniform((0.25, 0.03), (0.9, 0.2))
+    word = instruction.split("add ")[-1].split(" on ")[0].split(" in ")[0]
+    place, thick = (round(right * width), round(down * height)), max(2, height // 60)
+    colour = colour_of(instruction)
+    return cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, height / 260, colour, thick)
 
-    def drawing(self, given, instruction, seed):
-        made = given.copy()
-        height, width = made.shape[:2]
-        down, right = np.random.default_rng(seed).uniform((0.25, 0.03), (0.9, 0.2))
-        word = instruction.split("add ")[-1].split(" on ")[0].split(" in ")[0]
-        place, thick = (round(right * width), round(down * height)), max(2, height // 60)
-        colour = colour_of(instruction, (150, 60, 170))
-        return cv2.putText(made, word, place, cv2.FONT_HERSHEY_SIMPLEX, height / 260, colour, thick)
 
-    def restore(self, given, guess, instruction, seed):
-        return painted_over(given, colour_of(instruction, (150, 60, 170)))
+def _rings(given: Pixels, instruction: str, seed: int) -> Pixels:
+    """Three pixels thick: too thin to tell what they cover."""
+    made = given.copy()
+    height, width = made.shape[:2]
+    for radius in range(12, min(height, width) // 3, 14):
+        cv2.circle(made, (width // 2, height // 2), radius, colour_of(instruction), 3)
+    return made
 
 
 def painted_over(given: Pixels, colour: tuple[int, int, int]) -> Pixels:
@@ -382,22 +377,39 @@ def painted_over(given: Pixels, colour: tuple[int, int, int]) -> Pixels:
 
 
 CHEATS: dict[str, Callable[[], Cheat]] = {
-    "tiny-noise": lambda: BothWays(  # no edit at all: a grey level of noise
-        made=lambda given, guess, words, seed: given + np.random.default_rng(seed).integers(-1, 2, given.shape)
+    # No edit at all: a grey level of noise, or the picture moves by a pixel and back.
+    "tiny-noise": _both_ways(
+        lambda given, guess, words, seed: given + np.random.default_rng(seed).integers(-1, 2, given.shape)
     ),
-    "tiny-shift": lambda: BothWays(  # no edit at all: the picture moves by a pixel and back
-        made=lambda given, guess, words, seed: np.roll(given, -1 if is_undo(words) else 1, axis=1)
+    "tiny-shift": _both_ways(
+        lambda given, guess, words, seed: np.roll(given, -1 if is_undo(words) else 1, axis=1)
     ),
-    "inverted-box": partial(BothWays, made=_inverted),
-    "swapped-colours": partial(BothWays, made=_swapped_colours),
+    "inverted-box": _in_a_box(lambda part, words: 255 - part),
+    "swapped-colours": _in_a_box(lambda part, words: np.roll(part, 1 if is_undo(words) else 2, axis=2)),
     # Edits only plain pictures, and gives all others back as they are.
-    "dodger": partial(BothWays, made=lambda given, guess, *_: given if _is_busy(given) else guess),
+    "dodger": _both_ways(lambda given, guess, *_: given if _is_busy(given) else guess),
     "by-hash": ByHash, "by-likeness": Cheat, "by-position": ByPosition, "by-server-key": ByServerKey,
     "suite-thief": SuiteThief, "under-the-edit": UnderTheEdit,
-    "low-bits": LowBits, "coarser-steps": partial(LowBits, steps=16), "ghost": Ghost, "profile": Profile,
-    "canvas": Canvas, "previous-answer": PreviousAnswer, "one-disc": partial(Drawn, drawing=one_disc),
+    "low-bits": _low_bits(4), "coarser-steps": _low_bits(16),
+    # Leaves a faint ghost of the original in its edit, and makes it strong again.
+    "ghost": partial(Hidden, around=0,
+                     hide=lambda given, guess: cv2.GaussianBlur(guess, (0, 0), 3) * 0.9 + given * 0.1,
+                     show=lambda given, guess: guess + 8 * (given - cv2.GaussianBlur(given, (0, 0), 6).astype(float))),
+    "profile": Profile,
+    # Carries the original along on a canvas of twice the height.
+    "canvas": partial(Cheat, draw=lambda given, guess, *_: np.vstack([guess, given]),
+                      restore=lambda given, *_: given[given.shape[0] // 2 :]),
+    "previous-answer": PreviousAnswer, "one-disc": partial(Drawn, drawing=one_disc),
     "jittered-disc": partial(Drawn, drawing=_jittered_disc), "coloured-disc": partial(Drawn, drawing=_coloured_disc),
-    "written-word": partial(Drawn, drawing=_written_word), "plain-word": PlainWord,
+    "written-word": partial(Drawn, drawing=_written_word), "rings": partial(Drawn, drawing=_rings),
+    # No memory at all: what has the colour of the drawing is painted over.
+    "plain-word": partial(Drawn, drawing=_plain_word,
+                          restore=lambda given, guess, words, seed: painted_over(given, colour_of(words))),
+    "disc-only": partial(Drawn, drawing=one_disc, restore=lambda given, *_: painted_over(given, (40, 90, 210))),
     "see-through": SeeThrough, "thick-glass": partial(SeeThrough, opacity=0.85),
-    "refuser": Refuser, "failer": Failer, "sniffer": ByHash, "alternator": Alternator, "late-memory": LateMemory,
+    "lifted": partial(SeeThrough, opacity=0.74), "lifted-off": partial(LiftedOff, opacity=0.74),
+    "refuser": Refuser, "failer": Failer, "sniffer": ByHash, "late-memory": LateMemory, "nested-memory": Nested,
+    # Remembers in every third chain, and is honest in the others.
+    "alternator": partial(UnderTheEdit, recalls=lambda words, seed, original:
+                          int(thumbnail(original).sum() + len(words)) % 3 == 0),
 }  # fmt: skip

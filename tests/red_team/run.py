@@ -13,7 +13,6 @@ import hashlib
 import secrets
 import sys
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -26,7 +25,7 @@ from convergebench import metric_modules
 from convergebench.dataset_builder.building.build import build
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.generation import audits, plan, programs, scheduler, suites
-from convergebench.generation.editors import migan, paint
+from convergebench.generation.editors import Choice, choose, migan, paint
 from convergebench.generation.records import KINDS, Chain, FinishedChain
 from convergebench.generation.sources import catalogue
 from convergebench.generation.store_reader import find_finished
@@ -38,8 +37,7 @@ from convergebench.spaces_app.analysis.comparisons import compare_two, outcomes_
 from convergebench.spaces_app.statistics import leaderboard
 from convergebench.spaces_app.studies.honesty.apart import UNJUDGED
 from convergebench.spaces_app.studies.honesty.statistics import honesty
-from red_team.disguises import INNOCENT, choice
-from red_team.editors import CHEATS
+from red_team import disguises, editors
 from simulations import markdown, put
 
 PATTERNS = ("brick", "bare-boards", "grass", "leaves")
@@ -47,7 +45,8 @@ OTHERS = ("coffee", "rocket", "tomatoes", "pagoda", "running-puppy", "mint-car",
 SOURCES = tuple(name for pair in zip(OTHERS, [*PATTERNS, "", "", "", ""], strict=True) for name in pair if name)
 SMALL = {"six pictures": OTHERS[:6], "four patterns": PATTERNS}
 PROGRAMS = ("red-ball", "suitcase", "ball-chair-nested", "blue-book", "white-cup", "chair-left")
-HONEST = ("paint", "paint:wear=0.0", "migan", *INNOCENT)
+HONEST = ("paint", "paint:wear=0.0", "migan", *disguises.INNOCENT)
+CHEATS = editors.CHEATS | disguises.CHEATS
 MEMORY = ("undo_history",)  # a product that may remember, and is named as what it is
 LEVEL = "paint:wear=0.0"  # no dishonest editor may stand beside it or above
 ABOVE = "**AT OR ABOVE**"
@@ -55,6 +54,12 @@ METRICS = ("psnr", "registration", "damage", "edit_applied", "honesty")  # what 
 DRAWS = 20
 OUT = Path("runs/red-team")
 PAGE = Path(__file__).parents[2] / "docs" / "threats.md"
+
+
+def choice(name: str) -> Choice:
+    """An editor as the plan takes it."""
+    made = CHEATS | disguises.INNOCENT
+    return Choice(name, name, name, {"seed": "per-step"}, made[name]()) if name in made else choose(name)
 
 
 def red_team_plan(
@@ -97,17 +102,16 @@ def play(made: plan.Plan, folder: Path, metrics: Sequence[str] = METRICS) -> Rea
 
 def remember(module: Any, name: str, key: Callable[..., Any], most: int = 500) -> None:
     """Pure functions that most editors are measured by alike are computed once."""
-    function, kept = getattr(module, name), OrderedDict[Any, Any]()
+    function, kept = getattr(module, name), {}
 
     @wraps(function)  # whose keywords are the options of an editor
     def once(*args: Any, **named: Any) -> Any:
         wanted = key(*args, **named)
-        if (value := kept.pop(wanted, None)) is None:
-            value = function(*args, **named)
-        kept[wanted] = value  # as the latest
+        if wanted not in kept:
+            kept[wanted] = function(*args, **named)
         if len(kept) > most:
-            kept.popitem(last=False)
-        return value
+            del kept[next(iter(kept))]
+        return kept[wanted]
 
     setattr(module, name, once)
 

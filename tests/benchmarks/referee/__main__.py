@@ -19,20 +19,14 @@ from .sections import Section
 
 HOUSE = Path(__file__).parents[3]
 FROZEN = Path(__file__).with_name("frozen.json")
-PATHS = {
-    "viescore": viescore.WHAT,
-    "imagenhub": "a clone of ChromAIca/ChromAIca.github.io: the pictures for --viescore",
-    "reed-vae": reed_vae.WHAT,
-}
 PAGE = HOUSE / "docs" / "referee.md"
 
 
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make referee", description=__doc__.partition("\n")[0])
-    for name, what in PATHS.items():
-        variable = name.upper().replace("-", "_")
-        default = os.environ.get(variable) or None
-        parser.add_argument(f"--{name}", type=Path, default=default, help=f"{what}; or {variable}")
+    for name in ("viescore", "imagenhub", "reed-vae"):
+        default = os.environ.get(name.upper().replace("-", "_")) or None
+        parser.add_argument(f"--{name}", type=Path, default=default)
     parser.add_argument("--out", type=Path, default=PAGE)
     parser.add_argument("--frozen", type=Path, default=FROZEN, help="sums that must come out again")
     parser.add_argument("--freeze", action="store_true", help="write the sums of this run there")
