@@ -11,7 +11,7 @@ import pytest
 import scored
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules import specs
-from convergebench.metric_modules._engine import metrics, worker
+from convergebench.metric_modules._engine import worker
 from convergebench.metric_modules._engine.floors import is_near_threshold, retained_value
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
@@ -36,9 +36,10 @@ def small_networks(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def scored_by_all(clean, tmp_path_factory):
-    """The dataset after every metric, and the outcome; only to be read or copied."""
+    """The dataset after every metric; only to be read."""
     folder = shutil.copytree(clean, tmp_path_factory.mktemp("scored") / "dataset")
-    return folder, scored.score(folder)
+    assert scored.score(folder).images == scored.PICTURES
+    return folder
 
 
 def scores(folder):
@@ -90,24 +91,15 @@ def three_chains(tmp_path_factory):
     return scored.built(folder / "run", folder / "dataset")
 
 
-def test_values_do_not_depend_on_batch_or_order(three_chains, tmp_path):
+def test_values_do_not_depend_on_batch_or_order_and_are_computed_once(three_chains, tmp_path):
     whole, one, later = (shutil.copytree(three_chains, tmp_path / name) for name in ("whole", "one", "later"))
     scored.score(whole)
     scored.score(one, batch=1)
     scored.score(later, ["lpips"])
     scored.score(later, ["ssim", "registration"])
     scored.score(later, batch=3)
+    assert scored.score(whole).images == 0
     assert scored.content(one) == scored.content(later) == scored.content(whole)
-
-
-def test_the_same_again_computes_nothing_and_changes_nothing(scored_by_all, tmp_path):
-    done, first = scored_by_all
-    dataset = shutil.copytree(done, tmp_path / "dataset")
-    before = scored.content(dataset)
-    again = scored.score(dataset)
-    assert first.images == scored.PICTURES
-    assert again.images == 0
-    assert scored.content(dataset) == before
 
 
 def test_metrics_added_later_leave_the_others_alone(dataset, monkeypatch):
@@ -122,18 +114,19 @@ def test_metrics_added_later_leave_the_others_alone(dataset, monkeypatch):
 
 
 def test_nulls_have_reasons_and_floors_are_medians_of_all_stored_pairs(scored_by_all):
-    dataset, _ = scored_by_all
     values = {column.name for column in SCORES.columns if column.type in ("float64", "bool")}
-    for row in scores(dataset).values():
+    for row in scores(scored_by_all).values():
         reasons = json.loads(row["reasons"])
         assert {name for name in values if row[name] is None} == set(reasons) & values
         assert all(reasons.values())
-    [refused] = [row for row in scores(dataset).values() if row["status"] == "refused"]
+    [refused] = [row for row in scores(scored_by_all).values() if row["status"] == "refused"]
     assert json.loads(refused["reasons"])["lpips"] == ["refused", "it would rather not"]
     assert refused["psnr"] is None
-    pairs = pq.read_table(dataset / "data" / "floors").to_pylist()
+    pairs = pq.read_table(scored_by_all / "data" / "floors").to_pylist()
     assert len(pairs) == 3 * 2 * 5
-    row = next(row for row in scores(dataset).values() if row["status"] == "ok" and row["source"] == "source-2")
+    row = next(
+        row for row in scores(scored_by_all).values() if row["status"] == "ok" and row["source"] == "source-2"
+    )
     values = [pair["value"] for pair in pairs if (pair["source"], pair["metric"]) == ("source-2", "rmse")]
     assert row["retained_rmse"] == pytest.approx(max(0, 1 - row["rmse"] / np.median(values)))
 
@@ -231,10 +224,3 @@ def test_bad_usage_is_one_sentence(dataset, words, sentence):
     assert result.exit_code == 2
     assert sentence in result.output
     assert invoke("score", dataset.parent, *words).exit_code == 2
-
-
-def test_bfloat16_default_follows_the_hardware(monkeypatch):
-    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx2": True})
-    assert metrics.fast_dtype("cpu") == "float32"
-    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": True})
-    assert metrics.fast_dtype("cpu") == "bfloat16"

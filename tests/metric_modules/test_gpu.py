@@ -25,10 +25,12 @@ def test_each_task_has_a_gpu_of_those_it_sees_in_turn(monkeypatch, rank, sees, d
     assert metrics.device_of("cpu", rank) == "cpu"
 
 
-@pytest.mark.parametrize(("multiplies", "dtype"), [(True, "bfloat16"), (False, "float16")])
-def test_an_older_gpu_computes_in_float16(monkeypatch, multiplies, dtype):
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: multiplies)
-    assert metrics.fast_dtype("cuda") == dtype
+@pytest.mark.parametrize(("device", "otherwise"), [("cuda", "float16"), ("cpu", "float32")])
+def test_the_fast_dtype_follows_the_hardware(monkeypatch, device, otherwise):
+    for multiplies, dtype in ((True, "bfloat16"), (False, otherwise)):
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation, has=multiplies: has)
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda has=multiplies: {"avx2": 1, "avx512_bf16": has})
+        assert metrics.fast_dtype(device) == dtype
 
 
 @pytest.mark.parametrize("moved", [lpips.to_device, clip.to_device])

@@ -69,19 +69,13 @@ def test_bad_input_is_refused(options, sentence):
         half_life(curves, **options)
 
 
-def lost(**changes) -> Outcome:
+YES, GOOD, WHOLE = [True] * 4, [0.9] * 4, [0.1] * 4
+
+
+def lost(changed=YES, undone=YES, rmse=GOOD, ssim=GOOD, part=WHOLE, clip=GOOD, **about) -> Outcome:
     """The outcome of four rounds, good but for these series."""
-    good = {"changed": [True] * 4, "undone": [True] * 4, "part": [0.1] * 4}
-    good |= {name: [0.9] * 4 for name in ("rmse", "ssim", "clip")}
-    series = {name: changes.pop(name, values) for name, values in good.items()}
-    values = {
-        "not changed": [series["changed"]],
-        "not undone": [series["undone"]],
-        "quality lost": [series["rmse"], series["ssim"]],
-        "part lost": [series["part"]],
-        "meaning lost": [series["clip"]],
-    }
-    return convergence([1, 2, 3, 4], values, **changes)
+    values = {"not changed": [changed], "not undone": [undone], "quality lost": [rmse, ssim]}
+    return convergence([1, 2, 3, 4], values | {"part lost": [part], "meaning lost": [clip]}, **about)
 
 
 def test_convergence_ends_with_the_first_loss():

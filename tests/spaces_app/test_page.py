@@ -133,13 +133,10 @@ def test_structure_can_be_read_without_seeing(html):
     assert {*named, *re.findall(r'href="#([^"]*)"', html)} <= {*ids}
 
 
-def test_names_stay_text_in_page_and_figures(laid):
+def test_names_stay_text_and_what_was_not_computed_is_said_and_not_drawn(laid, html):
     texts = [path.read_text() for path in (laid[0] / "index.html", *(laid[0] / "figures").glob("*.svg"))]
     assert not any("<b>" in text for text in texts)
     assert "&lt;b&gt;two&lt;/b&gt; &amp; more" in texts[0]
-
-
-def test_what_was_not_computed_is_said_and_not_drawn(laid, html):
     text = " ".join(plain(html).split())
     assert "Left out, because fewer than half of the editors have it: meaning by CLIP" in text
     assert "meaning (CLIP)" not in (laid[0] / "figures" / "metrics.svg").read_text()
