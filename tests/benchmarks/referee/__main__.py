@@ -58,13 +58,10 @@ def main(words: list[str] | None = None) -> int:
 def compare(given: argparse.Namespace, measuring: Measuring) -> list[Section]:
     """Every comparison whose clone is here; the others as a section that says what they need."""
     sections = []
-    for about, path in ((viescore, given.viescore), (reed_vae, given.reed_vae)):
-        if path:
-            more = (given.imagenhub, measuring) if about is viescore else (measuring,)
-            sections.append(about.run(path, *more))
-        else:
-            words = f"Left out: it needs {about.WHAT}. The tests run it on a small stand-in."
-            sections.append(Section(about.TITLE, text=[words]))
+    for about, path, *more in ((viescore, given.viescore, given.imagenhub), (reed_vae, given.reed_vae)):
+        words = f"Left out: it needs {about.WHAT}. The tests run it on a small stand-in."
+        left_out = Section(about.TITLE, text=[words])
+        sections.append(about.run(path, *more, measuring) if path else left_out)
     return sections
 
 

@@ -76,10 +76,8 @@ def human_ratings(path: Path) -> list[dict[Key, tuple[float, float]]]:
 
 def museum(path: Path) -> Path | None:
     """The folder with GroundTruth, input and a folder for each editor: the path itself, or below it in a clone."""
-    for folder in (path, path / "Museum" / TASK, path / TASK):
-        if (folder / "GroundTruth").is_dir():
-            return folder
-    return None
+    folders = (path, path / "Museum" / TASK, path / TASK)
+    return next((folder for folder in folders if (folder / "GroundTruth").is_dir()), None)
 
 
 def compare_pictures(
