@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 LEFT_OUT = {"weights": "need weights from a registry: make weights-test", "slow": "take minutes: make slow"}
 _left_out = Counter()  # by mark
 
@@ -15,6 +17,7 @@ def pytest_sessionfinish(session):
         session.config.workeroutput["left_out"] = dict(_left_out)
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which not every environment has
 def pytest_testnodedown(node):
     """Every worker of pytest-xdist leaves out the same tests."""
     _left_out.update(Counter(getattr(node, "workeroutput", {}).get("left_out", {})) - _left_out)

@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -11,8 +12,8 @@ import pytest
 import scored
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules import specs
-from convergebench.metric_modules._engine import worker
-from convergebench.metric_modules._engine.floors import is_near_threshold, retained_value
+from convergebench.metric_modules._engine import engine, worker
+from convergebench.metric_modules._engine.floors import floor_place, is_near_threshold, retained_value
 from convergebench.metric_modules.clip_similarity import measure as clip
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
@@ -99,6 +100,7 @@ def test_values_do_not_depend_on_batch_or_order_and_are_computed_once(three_chai
     scored.score(later, ["ssim", "registration"])
     scored.score(later, batch=3)
     assert scored.score(whole).images == 0
+    assert engine.prepare(later, ["lpips", "ssim"], "cpu").unfinished == ([], [])
     assert scored.content(one) == scored.content(later) == scored.content(whole)
 
 
@@ -177,6 +179,14 @@ def test_worse_never_retains_more(value, worse, bottom):
 def test_half_way_between_ceiling_and_floor_decides(value, is_near):
     columns = {"lpips": replace(specs.specs()["lpips"].columns[0], bfloat16_error=0.0095)}
     assert is_near_threshold(columns, {"lpips": 0.6}, "lpips", value) is is_near
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "side"), [(512, (300, 200), 512), (None, (300, 200), 200), (None, None, 0)]
+)
+def test_floors_belong_to_the_size_at_which_a_chain_is_compared(given, size, side):
+    chain = SimpleNamespace(short_side=given, suite="v1", source=SimpleNamespace(id="coffee"))
+    assert floor_place(SimpleNamespace(chain=chain, input_size=size)) == ("v1", "coffee", side)
 
 
 def test_near_a_threshold_bfloat16_gives_way_to_float32(clean, tmp_path, monkeypatch):

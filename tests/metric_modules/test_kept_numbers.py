@@ -261,6 +261,8 @@ MOVES = (
 def test_registrations(shape):
     reference, found = textured(*shape), {}
     blocks = align.anchors(reference)
+    faint = (reference * np.linspace(0, 0.5, shape[1])[:, None]).astype(np.uint8)
+    found["faint blocks"] = [len(align.anchors(faint)[2])]
     found["blocks"] = [len(blocks[2]), blocks[2].sum(axis=0), *[grey.shape for grey in blocks[1]]]
     for move in MOVES if shape != (600, 540) else MOVES[2:4]:
         shown = moved(reference, *move)
@@ -269,6 +271,10 @@ def test_registrations(shape):
         laid, part = measure.undone(shown, place)
         found[f"{move}: place"] = [value for value in place if np.isfinite(value)]
         found[f"{move}: scores"] = list(measure.register(blocks, reference, shown).values())
+        raw = {"psnr": 99.5, "ssim": "smaller_than_window"}
+        found[f"{move}: beside raw scores"] = list(
+            measure.compare((blocks, reference), [shown], [raw])[0].values()
+        )
         found[f"{move}: laid"] = [*[(side.start, side.stop) for side in part], laid.mean()]
     keep(f"registration of {shape}", found, OF_PICTURES)
 
@@ -342,6 +348,7 @@ def test_signatures(monkeypatch):
         "honesty": Scorer("cpu", "float32", {}).signature,
         "edits": SIGNATURE,
         "registration": measure.signature,
+        "half-life": intervals.RESAMPLES,
     }
     keep("signatures", given | {"engine": results._engine_signature(SimpleNamespace(size="512x768"))})
 
@@ -459,6 +466,8 @@ def test_what_is_left_of_an_edit():
         judge._moved_towards(colour, 0 * edit, turned * colour + edit * spread, region & (rng.random((20, 24)) < 0.1))
         for turned in (-1, 0, 0.02, 1) for spread in (0.1, 1, 6)
     ]  # fmt: skip
+    slanted = np.tile(np.float32([1, 2.5, -3]), (20, 24, 1))  # a cosine of 0.35 with the colour
+    towards.append(judge._moved_towards(colour, 0 * edit, slanted, region))
     keep("left of an edit", {"left": left, "explained": explained, "towards": towards}, OF_PICTURES)
 
 
@@ -558,6 +567,8 @@ def test_knowledge(monkeypatch):
     forward, far = disc(source, (215, 30, 40)), disc(source, (215, 30, 40), (0.75, 0.75), 0.15)
     guess, weak = cv2.GaussianBlur(source, (0, 0), 9), disc(source, (215, 30, 40), opacity=0.3)
     marks = [[0.7, 0.75, 0.3, 0.8], [0.8, 0.2, 0.15, 0.6]]
+    discs = [look(disc(source, (215, 30, 40), size=size)) for size in np.arange(1, 12) / 100]
+    found["covered cells"] = [int(knowledge.covered_cells(look(source), shown)[0].sum()) for shown in discs]
     cases = {
         "knows": ([source, forward, source], ball, []), "guesses": ([source, forward, guess], ball, []),
         "moved": ([source, forward, moved(source, 3, -2, 1.01)], ball, []), "weak": ([source, weak, source], ball, []),
