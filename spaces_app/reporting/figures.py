@@ -52,8 +52,6 @@ _STYLE = {
     **dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK),
     **dict.fromkeys(("axes.titlecolor", "text.color"), INK),
 }
-
-
 _GREY = Look("#98a1ad", "", "-", 1.0, False, 0)
 
 

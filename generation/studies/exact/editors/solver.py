@@ -12,7 +12,6 @@ from ..scenes import Scene
 
 WEARS = ("none", "jpeg", "webp", "noise", "resize", "blur", "tint")  # what re-encodes or degrades each answer
 
-
 role = "baseline"
 embedded = told = True
 
