@@ -124,9 +124,10 @@ sources = ["astronaut", "coffee", "rocket"]
 programs = ["glasses", "red-ball"]
 """
 PAID = """
-import os, time
+import time
+from pathlib import Path
 def edit(image, instruction, seed):
-    with open(os.environ["CALLS"], "a") as log:
+    with Path(__file__).with_name("calls").open("a") as log:
         log.write(f"{seed}\\n")
     time.sleep(0.05)
     return image.point(lambda value: min(255, value + seed % 2))
@@ -164,9 +165,8 @@ class Evaluation:
         self.log.touch()
 
     def begin(self, **more):
-        environment = {**os.environ, "CALLS": str(self.log), **more}
         words = [sys.executable, "evaluate.py"]
-        return subprocess.Popen(words, cwd=self.folder, env=environment, start_new_session=True)
+        return subprocess.Popen(words, cwd=self.folder, env={**os.environ, **more}, start_new_session=True)
 
     def calls_so_far(self):
         """The seed of each call, which no other step has."""
