@@ -87,8 +87,11 @@ def test_few_calls_are_made_until_the_first_answer():
 
     def call():
         flying.append(1)
-        most[answered.is_set()].append(len(flying))
-        time.sleep(0.05 if not answered.is_set() else 0.005)
+        counts, until = most[answered.is_set()], time.monotonic() + 20
+        counts.append(len(flying))
+        while max(counts) < (5 if counts is most[True] else 2) and time.monotonic() < until:
+            time.sleep(0.001)  # the others are still on their way
+        time.sleep(0.005)  # for one too many
         flying.pop()
         answered.set()
         return Answer(b"x")
