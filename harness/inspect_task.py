@@ -206,7 +206,7 @@ def round_trip(
     """
     loaded = suites.load(suite)
     if len(loaded.variants) > 1 or any(loaded.source(id).reference for id in loaded.sources):
-        raise UserError(f"suite {suite!r} has variants or reference pictures; use `convergebench generate`")
+        raise UserError(f"suite {suite!r} has variants or references; use `convergebench generate`")
     folder = out or f"runs/inspect-{loaded.name}"
     names = metrics.split(",") if isinstance(metrics, str) else metrics
     samples = [
@@ -249,14 +249,14 @@ def edit_and_undo(
         async def tell(step: Step, data: bytes) -> None:
             _stored.set((step, data))
             words, config = [ChatMessageUser(content=step.instruction)], GenerateConfig(seed=step.seed)
-            with anyio.CancelScope(shield=True):  # cancelled in here, a call from a thread would never end
+            with anyio.CancelScope(shield=True):  # a cancelled call would never end
                 await model.generate(words, config=config)
 
-        def tell_unless_cancelled(*stored: Step | bytes) -> None:
-            anyio.from_thread.check_cancelled()  # another sample failed: this chain ends between two steps
-            anyio.from_thread.run(tell, *stored)
+        def tell_loop(step: Step, data: bytes) -> None:
+            anyio.from_thread.check_cancelled()  # once another sample has failed
+            anyio.from_thread.run(tell, step, data)
 
-        steps = await _in_thread(lambda: run.steps(chain, tell_unless_cancelled))
+        steps = await _in_thread(lambda: run.steps(chain, tell_loop))
         original = [ContentText(text="the original, as prepared for the editor"), _image(steps[0][1])]
         state.messages = [ChatMessageUser(content=original)]
         for step, data in steps[1:]:
