@@ -14,11 +14,25 @@ import stores
 from convergebench.generation import editors, programs, suites
 from convergebench.generation.plan import make_plan
 from convergebench.generation.records import FinishedChain
+from convergebench.metric_modules.scores import SCORES, ScoreRow
 from convergebench.spaces_app.analysis import tables
 from convergebench.spaces_app.analysis.program_groups import asks_for_edit, group_of_chain, program_groups
+from convergebench.spaces_app.analysis.reasons import lost_places
 from convergebench.spaces_app.analysis.tables import Estimate, Table, TableRow, column
 from convergebench.spaces_app.studies.programs.statistics import difficulty
 from simulated import dataset, report
+
+
+def test_a_retained_column_says_what_it_measures():
+    meanings = {column.name: column.meaning for column in SCORES.columns}
+    assert meanings["retained_rmse"].startswith("retained quality by rmse: 1 ")
+    assert meanings["retained_clip"].startswith("retained meaning by clip: 1 ")
+
+
+def test_the_largest_part_that_was_lost_is_placed():
+    small, large = [[0.8, 0.8], [0.9, 0.8], [0.9, 0.9]], [[0.1, 0.2], [0.5, 0.1], [0.6, 0.3], [0.2, 0.6]]
+    row = ScoreRow.from_scores({"damage_outline": json.dumps({"polygons": [small, large]})})
+    assert lost_places(row) == [(0.1, 0.1), (0.6, 0.6)]
 
 
 def test_a_case_of_ten_rounds_takes_a_few_kilobytes():

@@ -19,6 +19,7 @@ from convergebench.spaces_app.space import served_dataset
 from convergebench.spaces_app.space.headline import leaderboard
 from convergebench.spaces_app.space.leaderboard.tab import leaderboard_html
 from convergebench.spaces_app.space.served_dataset import ServedDataset, open_dataset
+from convergebench.spaces_app.studies.metrics.tab.tab import metrics, words
 from hub_server import HubServer
 from huggingface_hub import CommitOperationAdd, HfApi
 
@@ -30,6 +31,14 @@ def test_without_steps_the_chains_say_what_a_round_cost(dataset, monkeypatch):
     assert all(row["seconds"] is None for row in rows.values())
     made = open_dataset(str(dataset.folder))
     assert "Seconds a round" not in leaderboard_html(leaderboard(made), made)
+
+
+def test_metrics_have_lines_if_one_value_is_known(dataset):
+    chain = next(chain.id for chain in dataset.chains if chain.editor == "fading")
+    rows = metrics(dataset, chain)
+    known = {row["metric"] for row in rows if row["value"] is not None}
+    assert {row["metric"] for row in rows} == known > {"SSIM", "LPIPS"}
+    assert {"SSIM", "LPIPS", "Half-life"} < {title for title, _, _ in words(dataset)["metrics"]}
 
 
 def test_a_refusal_is_no_call_that_a_round_is_made_of(tmp_path, monkeypatch):
