@@ -87,13 +87,13 @@ class ChainRow(ChainPlace):
             source = Source(self.source, self.source_sha256, 0, 0, self.kind, "real", UNKNOWN, UNKNOWN)
         facts = (getattr(self, name) for name in _PROGRAM_FIELDS)
         program = _program(self.program, self.cycle, self.items, *facts)
-        editor, suite, version, status = map(_name, (self.editor, self.suite, self.suite_version, self.status))
+        editor, suite, version, status = map(_shared, (self.editor, self.suite, self.suite_version, self.status))
         chain = Chain(source, program, editor, _settings(self.settings), self.run, self.rounds)
         return FinishedChain(self.chain, chain, suite, version, status, self.steps, self.cost)
 
 
 # Equal names, programs and settings are one object, so that many chains need little memory.
-_name = lru_cache(10_000)(lambda name: name)
+_shared = lru_cache(10_000)(lambda name: name)
 _settings = lru_cache(10_000)(json.loads)
 
 

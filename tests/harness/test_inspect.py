@@ -111,6 +111,23 @@ def test_refusals_and_foreign_models_are_not_scored(tmp_path):
     assert "is not an editor of the benchmark; give --model convergebench/NAME" in log.error.message
 
 
+def test_a_failed_sample_ends_the_evaluation(tmp_path, monkeypatch):
+    def score(run, chain):
+        raise UserError("no numbers")
+
+    def too_late(number, frame):
+        raise TimeoutError
+
+    monkeypatch.setattr(inspect_task._Run, "score", score)
+    signal.signal(signal.SIGALRM, too_late)
+    signal.alarm(60)
+    try:
+        log = evaluate(tmp_path, "convergebench/paint")
+    finally:
+        signal.alarm(0)
+    assert (log.status, "no numbers" in log.error.message) == ("error", True)
+
+
 def test_a_suite_with_variants_is_refused():
     with pytest.raises(UserError, match="suite 'banana100' has variants"):
         inspect_task.round_trip(suite="banana100")
