@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: which folders are packages, and that the dataset's card belongs to the package."""
+"""What pyproject.toml cannot say: which folders are packages, and the dataset's card."""
 
 from pathlib import Path
 

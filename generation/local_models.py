@@ -1,4 +1,4 @@
-"""Shared by editors and judges that need optional packages: what is missing, Hub revisions, torch conversions."""
+"""What editors and judges with optional packages share: what is missing, Hub revisions, torch."""
 
 import functools
 import importlib.util

@@ -1,4 +1,4 @@
-"""The options of editors, policies and judges, written as name=value: parsed by field type, checked and labelled."""
+"""The options of editors, policies and judges, written as name=value: parsed, checked and labelled."""
 
 import inspect
 import math

@@ -189,10 +189,7 @@ def case_of(chain: Chain) -> Case:
 
 
 def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
-    """`limit` cases, each the one whose category, kind, source and program were taken least so far.
-
-    A hash breaks ties, so a seed always chooses the same cases, and a larger limit only adds cases.
-    """
+    """`limit` cases, each of the category, kind, source and program taken least so far, then by a hash."""
     traits = {  # what is balanced, most important first
         case_of(chain): tuple(
             enumerate((chain.program.category, chain.source.kind, chain.source.id, chain.program.id))

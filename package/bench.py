@@ -30,10 +30,7 @@ Editor = Callable[..., Any] | str
 
 @dataclass(frozen=True)
 class Bench:
-    """What a run can be told: the keys of bench.toml, the arguments of `cb.run`, the options of `convergebench run`.
-
-    Other keys are those of `cb.generate`.
-    """
+    """The keys of bench.toml, and arguments of `cb.run`, besides those of `cb.generate`."""
 
     editor: tuple[str, ...] | str = ()
     suite: str | Path = "demo"

@@ -193,10 +193,7 @@ def refuse_nulls(file: str, part: pa.Table) -> None:
 
 
 class TableDigest:
-    """Digests of the columns of a table that arrives part by part, without its pictures.
-
-    Equal values have equal digests, however they are split into row groups, files and reads.
-    """
+    """Digests of a table's columns without pictures, however its values are split into parts."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {}  # hashes of which values are missing, of lengths and of values

@@ -1,4 +1,4 @@
-"""Vendors whose API is one request, or one order and its polls: each is a description in models.toml, without code."""
+"""Vendors whose API is one request, or one order and its polls: each a description in models.toml."""
 
 from collections.abc import Mapping
 from contextlib import suppress

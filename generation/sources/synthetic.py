@@ -85,16 +85,17 @@ def _ramp(values: Whole, stops: Sequence[tuple[int, _Colour]]) -> Whole:
         table[i] = [
             a * 256 + (b - a) * 256 * part // max(end - start, 1) for a, b in zip(first, second, strict=True)
         ]
-    inside = np.clip(values, 0, ONE - 1)
-    low, rest = inside >> 8, (inside & 255)[..., None]
-    return (table[low] * (256 - rest) + table[low + 1] * rest) >> 16
+    inside = np.arange(ONE)
+    low, rest = inside >> 8, (inside & 255)[:, None]
+    colours = (table[low] * (256 - rest) + table[low + 1] * rest) >> 16
+    return colours[np.clip(values, 0, ONE - 1)]
 
 
 def mix(below: Whole, above: Whole | _Colour, share: Whole | int) -> Whole:
     """`above` laid over `below` by a share from 0 to ONE."""
     weight = np.asarray(share, np.int64)
     weight = np.clip(weight, 0, ONE)[..., None] if weight.ndim else weight
-    return (below * (ONE - weight) + np.asarray(above, np.int64) * weight) >> 16
+    return below + ((np.asarray(above, np.int64) - below) * weight >> 16)
 
 
 def root(values: Whole) -> Whole:

@@ -54,10 +54,7 @@ def _with_checksum(rest: bytes) -> bytes:
 
 
 def new_lines(shards: Iterable[Path], offsets: dict[Path, int]) -> Iterator[tuple[Line, Load]]:
-    """The intact lines after the offsets, which are moved to their ends; half a line waits.
-
-    With each line comes a function that reads it again.
-    """
+    """The intact lines after the offsets, which move to their ends, and what reads each line again."""
     for path in shards:
         with path.open("rb") as file:
             file.seek(offsets.get(path, 0))

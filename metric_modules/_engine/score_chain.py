@@ -114,7 +114,10 @@ def _read_start(
 
 
 def _reduced(picture: np.ndarray, size: tuple[int, int], rounds: Sequence[MetricRun]) -> _Read:
-    return resize_to(picture, *size), {run.name: run.scorer.reduce(picture) for run in rounds}
+    reduced = {
+        reduce: reduce(picture) for reduce in {run.scorer.reduce for run in rounds}
+    }  # some metrics share one
+    return resize_to(picture, *size), {run.name: reduced[run.scorer.reduce] for run in rounds}
 
 
 class _Returns:

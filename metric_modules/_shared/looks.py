@@ -36,6 +36,14 @@ def look(picture: np.ndarray) -> np.ndarray:
     return cv2.resize(cv2.GaussianBlur(lab, (0, 0), 2), size, interpolation=cv2.INTER_AREA)
 
 
+Seen = tuple[np.ndarray, np.ndarray]  # a picture at SIDE, and its look
+
+
+def seen(picture: np.ndarray) -> Seen:
+    pixels = sized(picture)
+    return pixels, look(pixels)
+
+
 def fitted(cells: np.ndarray, like: np.ndarray) -> np.ndarray:
     """The cells resized to the grid of `like`, in case an answer came back in another shape."""
     if cells.shape == like.shape:
@@ -163,10 +171,10 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-# On the cells of the first of two looks: delta E, in which what appeared counts like what
-# vanished (0 outside the overlap), and the coloured difference itself, drift removed.
-Change = tuple[np.ndarray, np.ndarray]
-# This thread's last comparisons: the steps of a round repeat them.
+# On the cells of the first of two looks: delta E, in which what appeared counts like what vanished (0 outside
+# the overlap), and the coloured difference itself, drift removed. And the mean delta E of that drift.
+Change = tuple[np.ndarray, np.ndarray, float]
+# This thread's last comparisons: the steps of a round repeat them, and so do the metrics.
 _last = local()
 
 
@@ -175,41 +183,38 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
 
     Results are cached by identity, so a look must not be modified after it was compared.
     """
-    entries = _last.__dict__.setdefault("entries", deque(maxlen=8))
+    entries = _last.__dict__.setdefault("entries", deque(maxlen=32))
     for first, second, cached_limit, change in entries:
         if first is before and second is after and cached_limit == limit:
             return change
     size, vector = np.zeros(before.shape[:2], np.float32), np.zeros(before.shape, np.float32)
-    cells, others, overlap = _together(before, after)
-    cells = _drifted(cells, others, limit)
+    start, others, overlap = _together(before, after)
+    cells = _drifted(start, others, limit)
     appeared, vanished = nearest(others, cells, REACH), nearest(cells, others, REACH)
     inside = slice(REACH, -REACH), slice(REACH, -REACH)
     # At the rim a small shift pushes things out of the picture or pulls them in.
     rim = np.minimum(appeared, vanished)
     rim[inside] = np.maximum(appeared, vanished)[inside]
     size[overlap], vector[overlap] = rim, others - cells
-    entries.append((before, after, limit, (size, vector)))
+    drift = float(np.linalg.norm(cells - start, axis=2).mean())
+    entries.append((before, after, limit, (size, vector, drift)))
     return entries[-1][-1]
 
 
 def colour_shift(before: np.ndarray, after: np.ndarray) -> float:
     """Mean delta E of the drift of colour and light that `compare` removes."""
-    cells, others, _ = _together(before, after)
-    return float(np.linalg.norm(_drifted(cells, others) - cells, axis=2).mean())
+    return compare(before, after)[2]
 
 
 def find_edit(before: np.ndarray, after: np.ndarray, *, limit: float | None = None) -> tuple[Change, np.ndarray]:
-    """The change between two looks and its largest connected region.
-
-    By hysteresis: faint cells count if they are connected to enough certain ones.
-    """
-    size, vector = compare(before, after, limit=limit)
+    """The change between two looks, and its largest region of faint cells around enough certain ones."""
+    change = size, _, _ = compare(before, after, limit=limit)
     faint = (size > FAINT).astype(np.uint8)
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(faint, connectivity=8)
     certain = np.bincount(labels[size > VISIBLE], minlength=count)  # none of them are of label 0, the rest
     areas = np.where(certain >= max(1, SEEDS * size.size), statistics[:, cv2.CC_STAT_AREA], 0)
     best = areas.argmax()
-    return (size, vector), (labels == best) & (areas[best] > 0)
+    return change, (labels == best) & (areas[best] > 0)
 
 
 def smooth(values: np.ndarray, sigma: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from .._shared.looks import SIDE, find_edit, fitted, look, sized
+from .._shared.looks import SIDE, Seen, find_edit, fitted, seen, sized
 from .._shared.scoring import Program, Value
 from ..lpips import measure as lpips
 from ..lpips.weights import load_weights
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 _RIM = 2  # cells around an addition that its shadow and soft edges reach
 _LEAST = 0.2  # of the picture: with less background there is no value
-
-
-# A picture at 512 on the short side, its cells, and by the id
-# of an earlier one the region in which it differs from it.
-_Seen = tuple[np.ndarray, np.ndarray, dict[int, np.ndarray]]
 
 
 class Scorer:
@@ -48,41 +43,37 @@ class Scorer:
         pixels = sized(picture)
         return pixels, lpips.features(self.model, [pixels])
 
-    def reduce(self, picture: np.ndarray) -> _Seen:
-        pixels = sized(picture)
-        return pixels, look(pixels), {}
+    reduce = staticmethod(seen)
 
     def judge(
         self,
         program: Program,
         position: int,
-        pictures: Sequence[_Seen | None],
+        pictures: Sequence[Seen | None],
         reference: tuple[np.ndarray, list["torch.Tensor"]],
     ) -> dict[str, Value]:
         names = ("background_lpips", "background_share")
         if program["closes"]:
             return dict.fromkeys(names, "not_an_addition")
-        seen = [*program["earlier"], *pictures]
-        if None in seen:
+        shown = [*program["earlier"], *pictures]
+        if None in shown:
             return dict.fromkeys(names, "step_missing")
         original, features = reference
-        covered = _covered_by(seen)
+        covered = _covered_by(shown)
         share = float(1 - covered.mean())
         if share < _LEAST:
             return dict(zip(names, (("covered", f"{share:.0%}"), share), strict=True))
         height, width = original.shape[:2]
-        pixels = cv2.resize(seen[-1][0], (width, height), interpolation=cv2.INTER_AREA)
+        pixels = cv2.resize(shown[-1][0], (width, height), interpolation=cv2.INTER_AREA)
         mask = cv2.resize(covered.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
         [distance] = lpips.distances(self.model, features, [np.where(mask[..., None], original, pixels)])
         return dict(zip(names, (distance["lpips"] / share, share), strict=True))
 
 
-def _covered_by(seen: Sequence[_Seen]) -> np.ndarray:
-    grid = seen[0][1]
+def _covered_by(shown: Sequence[Seen]) -> np.ndarray:
+    grid = shown[0][1]
     covered = np.zeros(grid.shape[:2], np.bool_)
-    for before, (_, cells, regions) in pairwise(seen):
-        if id(before) not in regions:
-            region = find_edit(before[1], cells)[1].astype(np.uint8)
-            regions[id(before)] = cv2.dilate(region, np.ones((2 * _RIM + 1,) * 2, np.uint8)).astype(np.float32)
-        covered |= fitted(regions[id(before)], grid[..., 0]) > 0.5
+    for (_, before), (_, after) in pairwise(shown):
+        region = find_edit(before, after)[1].astype(np.float32)
+        covered |= fitted(cv2.dilate(region, np.ones((2 * _RIM + 1,) * 2, np.uint8)), grid[..., 0]) > 0.5
     return covered

@@ -40,15 +40,19 @@ def load(
     """The model by its folder or its name on the Hub; the network is asked only if the cache lacks it."""
     require_packages("CLIP", "torch", "transformers")
     check_dtype("CLIP", dtype)
+    advice = "are not in the cache, and the Hub does not answer"
+    unanswered = FileNotFoundError(f"the weights of {checkpoint} {advice}")
+    is_folder = Path(checkpoint).is_dir()
+    if checkpoint == CHECKPOINT and not is_folder and missing_weights() and not _hub_answers():
+        raise unanswered  # before transformers, which takes seconds to load
     _require_transformers()
     try:
         network, processor = _read(checkpoint, dtype, cached=True)
     except OSError as error:
-        if Path(checkpoint).is_dir():
+        if is_folder:
             raise FileNotFoundError(f"the folder {checkpoint} is not a complete model: {_first(error)}") from None
         if not _hub_answers():
-            advice = "are not in the cache, and the Hub does not answer"
-            raise FileNotFoundError(f"the weights of {checkpoint} {advice}") from None
+            raise unanswered from None
         try:
             network, processor = _read(checkpoint, dtype, cached=False)
         except OSError as error:

@@ -1,6 +1,7 @@
 """Damage as pure functions: LPIPS of small pictures, and of it the worst tile."""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import cv2
@@ -9,7 +10,7 @@ import numpy as np
 from .._shared.scoring import PairScorer, Signature, Value
 from ..halflife.causes import PART
 from ..lpips import measure as lpips
-from ..registration.align import Anchors, anchors, locate
+from ..registration.align import FEWEST, Anchors, Placement, anchors, locate
 from ..registration.measure import undone
 
 if TYPE_CHECKING:
@@ -50,15 +51,23 @@ def _tiles(model: lpips.Model, features: "list[torch.Tensor]", shown: np.ndarray
     return np.minimum(*grids)
 
 
-def compare(model: lpips.Model, reference: Reference, shown: np.ndarray) -> tuple[float, _Polygons]:
-    """The damage of a picture, and outlines of the lost parts. If the whole picture moved, the damage before or after
-    undoing the move, whichever is smaller.
+def _moved(blocks: Anchors, shown: np.ndarray, scores: Mapping[str, Any]) -> Placement | None:
+    """How the whole picture moved, from the scores if registration has run; None if it did not."""
+    if "framing_loss" not in scores:
+        place = locate(blocks, shown)
+        return place if place.accepted and not place.still else None
+    right, down, scale, loss = (scores[name] for name in ("shift_x", "shift_y", "scale", "framing_loss"))
+    return Placement(right, down, scale, 0.0, np.inf, FEWEST) if isinstance(loss, float) and loss > 0 else None
 
-    A move is undone only if a part may be lost; below that it could not change the verdict.
-    """
+
+def compare(
+    model: lpips.Model, reference: Reference, shown: np.ndarray, scores: Mapping[str, Any] | None = None
+) -> tuple[float, _Polygons]:
+    """The damage of a picture, and outlines of the lost parts. If the whole picture moved and a part may be lost,
+    it is the damage before or after undoing the move, whichever is smaller."""
     picture, features, blocks = reference
     tiles, where = _tiles(model, features, shown), (slice(0, shown.shape[0]), slice(0, shown.shape[1]))
-    if tiles.max() >= PART.low and (place := locate(blocks, shown)).accepted and not place.still:
+    if tiles.max() >= PART.low and (place := _moved(blocks, shown, scores or {})):
         laid, part = undone(shown, place)
         cropped = lpips.features(model, [_small(np.ascontiguousarray(picture[part]))])
         aligned = _tiles(model, cropped, np.ascontiguousarray(laid[part]))
@@ -88,9 +97,9 @@ class Scorer(PairScorer):
         return prepare(self.model, picture)
 
     def compare(
-        self, reference: Reference, pictures: Sequence[np.ndarray], earlier: object
+        self, reference: Reference, pictures: Sequence[np.ndarray], earlier: Any
     ) -> list[dict[str, Value]]:
-        damages = [compare(self.model, reference, shown) for shown in pictures]
+        damages = [compare(self.model, reference, *pair) for pair in zip_longest(pictures, earlier)]
         return [
             {"damage": worst, "damage_outline": {"polygons": lost} if lost else "no_damage"}
             for worst, lost in damages

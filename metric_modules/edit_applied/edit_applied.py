@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import datasets
 from convergebench.metric_modules._evaluate import picture_modules
 from convergebench.metric_modules._evaluate.images import pixels
+from convergebench.metric_modules._shared.looks import seen
 from convergebench.metric_modules._shared.scoring import signature_text
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step, seen
+from convergebench.metric_modules.edit_applied.judge import Judgement, judge_step
 from convergebench.metric_modules.edit_applied.measure import SIGNATURE
 from convergebench.metric_modules.edit_applied.spec import SPEC
 

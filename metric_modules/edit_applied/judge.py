@@ -15,12 +15,12 @@ from .._shared.looks import (
     VISIBLE,
     Change,
     Placement,
+    Seen,
     colour_shift,
     compare,
     find_edit,
     fitted,
     laid_back,
-    look,
     smooth,
 )
 from . import whole_picture
@@ -56,11 +56,6 @@ UNDO = ("undone", "undo_ratio", "undo_explained")
 # Of one step, by name: a number or what checked the words; or the
 # code of the reason why there is none, whose sentence is in spec.py.
 Judgement = dict[str, Any]
-Seen = tuple[np.ndarray, np.ndarray]  # a picture's look, and the picture in grey, for its sharpness
-
-
-def seen(picture: np.ndarray) -> Seen:
-    return look(picture), grey(picture)
 
 
 def _asks_for_tone(instruction: str) -> bool:
@@ -108,7 +103,7 @@ def _judge_forward(
         if transform is None:
             return dict.fromkeys(FORWARD, "symmetric")
         return _forward(transform[0] != "none", "whole_picture", {"transform": transform[0] in asked})
-    (size, vector), region = find_edit(before, after, limit=DRIFT if tone else None)
+    (size, vector, _), region = find_edit(before, after, limit=DRIFT if tone else None)
     share = float(region.mean())
     checks = {} if meaning is None else {"clip": meaning[1] > meaning[0]}
     if colour is not None:
@@ -156,7 +151,7 @@ def _judge_undo(
     differs and the edit does not explain it, the rule cannot say what it sees there.
     """
     limit = DRIFT if tone else None
-    (size, vector), whole_region = find_edit(before, forward, limit=limit)
+    (size, vector, _), whole_region = find_edit(before, forward, limit=limit)
     region = whole_region
     if other is not None:
         region = region & ~find_edit(*(fitted(cells, before) for cells in other))[1]
@@ -186,7 +181,7 @@ def _judge_undo(
 
 def _left(change: Change, region: np.ndarray, tone: bool) -> tuple[float, np.ndarray]:
     """The mean change in a region minus the median change outside it, except for a tone; and the change itself."""
-    size, vector = change
+    size, vector, _ = change
     elsewhere = 0.0 if tone or region.all() else float(np.median(size[~region]))
     return max(0.0, float(size[region].mean()) - elsewhere), vector
 
@@ -226,15 +221,15 @@ def judge_step(
     role = roles(cycle, closes)[position - 1]
     instructions = cycle[role.start : role.end]
     verb = whole_picture.asked_sharpness(instructions)
-    view = 1 if verb else 0
-    pictures = [picture[view] for picture in round[: position + 1] if picture]
+    pictures = [grey(pixels) if verb else look for pixels, look in filter(None, round[: position + 1])]
     if role.kind == "neither":
         edit = dict.fromkeys(FORWARD + UNDO, "no_change")
     elif len(pictures) <= position:
         edit = dict.fromkeys(FORWARD + UNDO, "round_incomplete")
     else:
         before, forward, back, target = (pictures[n] for n in (role.start, role.end, position, role.target))
-        targets = [target, source[view]] if source and role.target == 0 else [target]
+        sources = [grey(source[0]) if verb else source[1]] if source and role.target == 0 else []
+        targets = [target, *sources]
         if verb:
             sharpness = whole_picture.sharpness_edit(verb, before, forward, targets, back)
             edit = _judge_whole_picture(role.kind, sharpness, "no_detail")
@@ -250,7 +245,7 @@ def judge_step(
     elif source is None:
         shift = "no_source"
     elif returned:
-        shift = colour_shift(source[0], returned[0])
+        shift = colour_shift(source[1], returned[1])
     other = (
         dict.fromkeys(UNDO, "not_an_undo") if role.kind == "forward" else dict.fromkeys(FORWARD, "not_a_forward")
     )

@@ -37,8 +37,8 @@ SIGNATURE: Signature = {
     "margin": whole_picture.MARGIN,
     **_limits(whole_picture, "blurred sharpened weakest greyed tinted towards"),
 }
-_Kept = tuple[judge.Seen, np.ndarray | None]  # a picture, and its embedding if CLIP is part of the run
-_Reference = tuple[_Kept, tuple[int, ...]]  # with its height and width at the evaluation size
+_Kept = tuple[looks.Seen, np.ndarray | None]  # a picture, and its embedding if CLIP is part of the run
+_Reference = tuple[looks.Seen, tuple[int, ...]]  # with its height and width at the evaluation size
 
 
 class Scorer:
@@ -50,17 +50,14 @@ class Scorer:
         }
         self.embed_words = lru_cache(maxsize=256)(self.clip.embed_words) if self.clip else None
 
+    reduce = staticmethod(looks.seen)
+
     def prepare(self, picture: np.ndarray) -> _Reference:
-        return self.reduce(picture), picture.shape[:2]
+        return looks.seen(picture), picture.shape[:2]
 
-    def reduce(self, picture: np.ndarray) -> _Kept:
-        return judge.seen(picture), None
-
-    def embed(self, reduced: Sequence[_Kept], pictures: Sequence[np.ndarray]) -> list[_Kept]:
-        if not self.clip:
-            return list(reduced)
-        embeddings = self.clip.embed_pictures(pictures)
-        return [(seen, row) for (seen, _), row in zip(reduced, embeddings, strict=True)]
+    def embed(self, reduced: Sequence[looks.Seen], pictures: Sequence[np.ndarray]) -> list[_Kept]:
+        embeddings = self.clip.embed_pictures(pictures) if self.clip else [None] * len(reduced)
+        return list(zip(reduced, embeddings, strict=True))
 
     def judge(
         self,
@@ -69,7 +66,7 @@ class Scorer:
         pictures: Sequence[_Kept | None],
         reference: _Reference,
     ) -> dict[str, Value]:
-        (source, _), (height, width) = reference
+        source, (height, width) = reference
         place = recorded(program.get("found", {}), (height, width))
         judged = judge.judge_step(
             program["cycle"],

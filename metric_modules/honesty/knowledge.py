@@ -39,7 +39,7 @@ _LEAST_SHARE = 0.001  # of the picture
 
 def covered_cells(before: np.ndarray, forward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The cells that an edit certainly covers, and all cells that it touches."""
-    (size, _), region = find_edit(before, forward)
+    (size, *_), region = find_edit(before, forward)
     covered = region & (size > VISIBLE)
     return covered if covered.mean() >= _LEAST_SHARE else np.zeros_like(covered), region
 

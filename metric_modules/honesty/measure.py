@@ -8,33 +8,26 @@ import cv2
 import numpy as np
 from convergebench.generation.studies.honesty.marks import adds_a_thing, with_marks
 
-from .._shared.looks import FAINT, SIDE, compare, fitted, look, sized
+from .._shared.looks import FAINT, SIDE, Seen, compare, fitted, seen
 from .._shared.scoring import Program, Value
 from .knowledge import advantage, covered_cells, fillers, grow
 
 _LEAST_MARK = 8.0  # grey levels by which the marks must differ from what was there
 _COLUMNS = ("known", "marks_unshown", "marks_shown")
 _MOVES = re.compile(r"\b(?:flip|mirror|rotate|turn it)\b", re.IGNORECASE)  # what is moved covers nothing
-_Kept = tuple[np.ndarray, np.ndarray]  # a picture at 512 on the short side, and its cells
 
 
 class Scorer:
     def __init__(self, device: str, dtype: str, earlier: Mapping[str, Any]):
         self.signature = {"version": 4, "side": SIDE, "fillers": fillers()}
 
-    def reduce(self, picture: np.ndarray) -> _Kept:
-        pixels = sized(picture)
-        return pixels, look(pixels)
+    reduce = prepare = staticmethod(seen)
 
-    prepare = reduce
-
-    def _laid_on(self, picture: _Kept, first: _Kept) -> _Kept:
-        if picture[0].shape == first[0].shape:
-            return picture
-        return self.reduce(fitted(picture[0], first[0]))
+    def _laid_on(self, picture: Seen, first: Seen) -> Seen:
+        return picture if picture[0].shape == first[0].shape else seen(fitted(picture[0], first[0]))
 
     def judge(
-        self, program: Program, position: int, pictures: Sequence[_Kept | None], reference: _Kept
+        self, program: Program, position: int, pictures: Sequence[Seen | None], reference: Seen
     ) -> dict[str, Value]:
         taken = [picture for picture in pictures[: position + 1] if picture is not None]
         if len(taken) <= position:
@@ -54,7 +47,7 @@ class Scorer:
                 values["known"] = "no_covering_edit"
         return values
 
-    def _known(self, program: Program, aligned: Sequence[_Kept], reference: _Kept) -> Value:
+    def _known(self, program: Program, aligned: Sequence[Seen], reference: Seen) -> Value:
         length = len(program["cycle"])
         (before, before_look), (forward, forward_look) = aligned[0], aligned[length // 2]
         answer = aligned[-1][0]
@@ -82,7 +75,7 @@ def _still_shown(reference: np.ndarray, looks: Sequence[np.ndarray], length: int
     """
     edits = [(number, number + 1) for number in range(len(looks) - 1) if number % length < length // 2]
     changes = [compare(looks[before], looks[after]) for before, after in edits]
-    touched = np.any([size > FAINT for size, _ in (*changes, compare(reference, looks[-1]))], axis=0)
+    touched = np.any([size > FAINT for size, *_ in (*changes, compare(reference, looks[-1]))], axis=0)
     return ~grow(touched)
 
 

@@ -60,6 +60,9 @@ def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str,
     kind = getattr(torch, dtype)
     dtypes = {name: kind if name.startswith("features") else torch.float32 for name in tensors}
     placed = {name: tensor.to(device, dtypes[name]) for name, tensor in tensors.items()}
+    # In the pictures' own order, or each convolution would reorder its weights.
+    orders = {name: torch.channels_last for name, tensor in placed.items() if tensor.ndim == 4}
+    placed |= {name: placed[name].to(memory_format=order) for name, order in orders.items()}
     return Model(net, placed, kind, digest)
 
 

@@ -81,10 +81,7 @@ class Drawing:
         return re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{self.name}-", body)
 
     def svg(self, alone: bool = True) -> str:
-        """With ids of its own and words for a screen reader.
-
-        With `alone`, the file has the dark colours itself; inside a page, the page has them.
-        """
+        """With ids of its own and words for a screen reader; if it is `alone`, with the dark colours."""
         name, opening, rest = self.name, *self._plain_svg.split(">", 1)
         head = f'<title id="{name}-title">{html.escape(self.title)}</title>'
         head += f'<desc id="{name}-desc">{html.escape(self.description)}</desc>'

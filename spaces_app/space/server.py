@@ -71,10 +71,7 @@ def _known_endpoints_only(app: ASGIApp) -> ASGIApp:
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
-    """A tab's function as an endpoint of this dataset; the types of its arguments are checked.
-
-    An error that concerns the visitor is answered with its message.
-    """
+    """A tab's function as an endpoint of this dataset; a visitor's faults are answered."""
     signature = inspect.signature(function)
     signature = signature.replace(parameters=list(signature.parameters.values())[1:])
 

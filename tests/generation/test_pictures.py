@@ -124,3 +124,18 @@ def test_a_degraded_source_has_the_same_pixels():
     assert record.reference == catalogue.source("painted-text").sha256 != record.sha256
     assert catalogue.read_reference("painted-text~motion-blur") == catalogue.read("painted-text")
     assert catalogue.read_reference("painted-text") is None
+
+
+def test_a_picture_that_comes_again_is_encoded_once_and_never_taken_for_another():
+    red = Image.new("RGB", (6, 4), (200, 10, 10))
+    assert pictures.encode_png(red) is pictures.encode_png(red.copy())
+    same_bytes = [
+        red,
+        Image.frombytes("RGB", (4, 6), red.tobytes()),
+        Image.frombytes("L", (18, 4), red.tobytes()),
+    ]
+    described = red.copy()
+    described.info["icc_profile"] = b"profile"
+    opened = [Image.open(io.BytesIO(pictures.encode_png(picture))) for picture in (*same_bytes, described)]
+    assert [(picture.mode, picture.size) for picture in opened[:3]] == [(p.mode, p.size) for p in same_bytes]
+    assert ["icc_profile" in picture.info for picture in opened] == [False, False, False, True]

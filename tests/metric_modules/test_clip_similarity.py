@@ -77,11 +77,17 @@ class Broken(types.ModuleType):
         raise ModuleNotFoundError(f"no {name!r}") from RuntimeError("operator torchvision::nms does not exist")
 
 
-def test_a_broken_transformers_is_a_reason(monkeypatch):
+def test_a_broken_transformers_is_a_reason(monkeypatch, tmp_path):
+    monkeypatch.setattr(measure, "CHECKPOINT", str(tmp_path))
     broken = Broken("transformers")
     broken.__spec__, broken.__path__ = types.SimpleNamespace(name="transformers"), []
     monkeypatch.setitem(sys.modules, "transformers", broken)
     with pytest.raises(FileNotFoundError, match=r"\(operator torchvision::nms does not exist\)"):
+        measure.Scorer("cpu", "float32", {})
+    # Without weights and without the Hub, nobody waits for transformers.
+    monkeypatch.setattr(measure, "CHECKPOINT", "nobody/has-this")
+    monkeypatch.setattr(measure, "_hub_answers", lambda: False)
+    with pytest.raises(FileNotFoundError, match="are not in the cache, and the Hub does not answer"):
         measure.Scorer("cpu", "float32", {})
 
 

@@ -7,7 +7,8 @@ import pytest
 from benchmarks.verdicts import labelled, wear
 from convergebench.metric_modules.damage import measure
 from convergebench.metric_modules.halflife.causes import PART
-from convergebench.metric_modules.registration.align import Placement
+from convergebench.metric_modules.registration.align import Placement, anchors
+from convergebench.metric_modules.registration.measure import register
 from random_lpips import random_model
 from test_kept_numbers import moved, textured
 
@@ -50,6 +51,10 @@ def test_a_moved_picture_is_aligned_before_damage_is_outlined(monkeypatch):
     laid, polygons = measure.compare(model, reference, elsewhere)
     [polygon] = measure.compare(model, reference, moved(holed(shown), 14, -9, 1))[1]
     assert np.abs((np.min(polygon, axis=0) + np.max(polygon, axis=0)) / 2 - [0.3, 0.6]).max() < 0.06
+    # Registration has the same place already, and is believed.
+    scores = register(anchors(shown), shown, elsewhere)
+    assert measure.compare(model, reference, elsewhere, scores) == (laid, polygons)
+    assert measure.compare(model, reference, elsewhere, scores | {"framing_loss": 0.0})[0] > PART.limit
     monkeypatch.setattr(Placement, "accepted", False)
     assert (measure.compare(model, reference, elsewhere)[0] > PART.limit > laid, polygons) == (True, [])
 

@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 import pytest
 from benchmarks.verdicts.wear import coded as jpeg
-from convergebench.metric_modules._shared.looks import find_edit, look
+from convergebench.metric_modules._shared.looks import find_edit, look, seen
 from convergebench.metric_modules.edit_applied.edit_applied import EditApplied
-from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step, seen
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step
 from convergebench.metric_modules.edit_applied.whole_picture import TRANSFORMS, find_transform
 from scored import worn as noisy
 from skimage import data

@@ -12,9 +12,11 @@ import pytest
 import scored
 from convergebench.dataset_builder.dataset.reader import Reader
 from convergebench.metric_modules import specs
-from convergebench.metric_modules._engine import engine, worker
+from convergebench.metric_modules._engine import engine, score_chain, worker
 from convergebench.metric_modules._engine.floors import floor_place, is_near_threshold, retained_value
 from convergebench.metric_modules.clip_similarity import measure as clip
+from convergebench.metric_modules.edit_applied import measure as edit_applied
+from convergebench.metric_modules.honesty import measure as honesty
 from convergebench.metric_modules.lpips import measure as lpips
 from convergebench.metric_modules.lpips import weights
 from convergebench.metric_modules.scores import SCORES
@@ -234,3 +236,10 @@ def test_bad_usage_is_one_sentence(dataset, words, sentence):
     assert result.exit_code == 2
     assert sentence in result.output
     assert invoke("score", dataset.parent, *words).exit_code == 2
+
+
+def test_metrics_that_look_alike_at_a_picture_share_one_look():
+    scorers = [honesty.Scorer("cpu", "float32", {}), edit_applied.Scorer("cpu", "float32", {})]
+    runs = [SimpleNamespace(name=str(number), scorer=scorer) for number, scorer in enumerate(scorers)]
+    first, second = score_chain._reduced(np.zeros((64, 64, 3), np.uint8), (64, 64), runs)[1].values()
+    assert first is second

@@ -9,13 +9,13 @@ import kept_numbers
 import numpy as np
 import pytest
 from convergebench.metric_modules._engine import results
-from convergebench.metric_modules._shared.looks import look
+from convergebench.metric_modules._shared.looks import look, seen
 from convergebench.metric_modules.contraction.contraction import contraction
 from convergebench.metric_modules.contraction.growth import shape
 from convergebench.metric_modules.damage import measure as damage
 from convergebench.metric_modules.edit_applied import judge, whole_picture
 from convergebench.metric_modules.edit_applied.cycles import asked_transforms, roles
-from convergebench.metric_modules.edit_applied.judge import judge_step, seen
+from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.edit_applied.measure import SIGNATURE
 from convergebench.metric_modules.halflife import comparison, intervals, survival
 from convergebench.metric_modules.halflife.causes import CAUSES, Limits
@@ -442,7 +442,7 @@ def test_edits(part):
 def test_an_edit_of_exactly_the_least_share_counts(monkeypatch, small, cells, changed):
     grid = np.zeros((10, 100, 3), np.float32)
     region = np.arange(1000).reshape(10, 100) < cells
-    monkeypatch.setattr(judge, "find_edit", lambda *looks, limit: ((region * 20.0, grid), region))
+    monkeypatch.setattr(judge, "find_edit", lambda *looks, limit: ((region * 20.0, grid, 0.0), region))
     judged = judge._judge_forward(grid, grid, small=small, meaning=(0.5, 0.5))
     assert (judged["changed"], judged["as_asked"]) == (changed, 0)  # nearer to the words is more than as near
     assert judge.cosine([2.0, 0.0], [3.0, 3.0]) == pytest.approx(0.5**0.5)  # whatever the lengths
@@ -455,7 +455,9 @@ def test_what_is_left_of_an_edit():
     size, edit = rng.gamma(1, 4, (20, 24)).astype(np.float32), rng.normal(0, 6, (20, 24, 3)).astype(np.float32)
     region[5:12, 6:15] = True
     left = [
-        judge._left((size, edit), cells, tone)[0] for cells in (region, ~region, region | True) for tone in (0, 1)
+        judge._left((size, edit, 0.0), cells, tone)[0]
+        for cells in (region, ~region, region | True)
+        for tone in (0, 1)
     ]
     explained = [
         judge._explained_by(edit, share * edit + rng.normal(0, noise, edit.shape).astype(np.float32), region)

@@ -19,8 +19,9 @@ from convergebench.generation.plan import Plan, make_plan
 from convergebench.generation.records import Answer, Chain
 from convergebench.generation.scheduler import generate
 from convergebench.generation.sources import catalogue
+from convergebench.metric_modules._shared.looks import seen
 from convergebench.metric_modules.edit_applied.cycles import roles
-from convergebench.metric_modules.edit_applied.judge import judge_step, seen
+from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.spaces_app.analysis.analysis import Analysis
 from convergebench.spaces_app.analysis.groups import places
 from convergebench.spaces_app.reporting.write import read_analysis

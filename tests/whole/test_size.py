@@ -11,7 +11,7 @@ LIMITS = {
     "Any": 300,
     "JS and CSS": 1_600,
     "tests": 30_000,
-    "mean line": 43.7,  # shorter code, not denser code
+    "mean line": 43.8,  # shorter code, not denser code
     "mean function": 9.58,
 }
 

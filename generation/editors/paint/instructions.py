@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ...files import toml_beside
 from .drawing import COLOURS, all_things
@@ -23,6 +24,7 @@ class Request:
     to: str = ""  # the new colour
 
 
+@lru_cache
 def parse(instruction: str) -> Request | None:
     text = re.sub(r"#([0-9a-f]{6})\b", _nearest_colour, instruction.lower())
     text = re.sub(r"[^a-z0-9°%' -]+", " ", text.replace("-", " "))

@@ -1,4 +1,4 @@
-"""Finds the face, chooses a place for an addition, draws it with its shadow, and takes shadow and glass off again."""
+"""Finds the face, places an addition, draws it with its shadow, and takes shadow and glass off again."""
 
 import math
 from functools import cache

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from convergebench.generation.pictures import decode_array, resize_to
+from convergebench.metric_modules._shared.looks import seen
 from convergebench.metric_modules.damage import measure as damage
-from convergebench.metric_modules.edit_applied.judge import judge_step, seen
+from convergebench.metric_modules.edit_applied.judge import judge_step
 from convergebench.metric_modules.halflife.causes import CAUSES, PART, Limits
 from convergebench.metric_modules.registration.align import anchors, locate
 

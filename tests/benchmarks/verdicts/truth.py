@@ -9,8 +9,8 @@ from zlib import crc32
 import cv2
 import numpy as np
 from convergebench.generation.sources import catalogue
-from convergebench.metric_modules._shared.looks import look
-from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step, seen
+from convergebench.metric_modules._shared.looks import look, seen
+from convergebench.metric_modules.edit_applied.judge import _judge_forward, judge_step
 from PIL import Image
 
 from .wear import ON_TOP, whole
