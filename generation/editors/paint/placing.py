@@ -1,7 +1,7 @@
 """Finds the face, places an addition, draws it with its shadow, and takes shadow and glass off again."""
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,14 @@ def _cascade() -> Any:
     return Cascade(str(Path(skimage.data.__file__).parent / "lbpcascade_frontalface_opencv.xml"))
 
 
+@lru_cache(maxsize=64)  # an editor that undoes exactly shows the same small picture in every round
+def _boxes(pixels: bytes, shape: tuple[int, ...]) -> list[dict[str, int]]:
+    boxes: list[dict[str, int]] = _cascade().detect_multi_scale(
+        np.frombuffer(pixels, np.uint8).reshape(shape), 1.15, 1, (_WINDOW, _WINDOW), (min(shape[:2]),) * 2
+    )
+    return boxes
+
+
 def find_face(image: Pixels) -> Face | None:
     height, width = image.shape[:2]
     for side, tilt in _LOOKS:
@@ -39,8 +47,7 @@ def find_face(image: Pixels) -> Face | None:
         middle = (small.shape[1] / 2, small.shape[0] / 2)
         upright, back = (cv2.getRotationMatrix2D(middle, angle, 1.0) for angle in (tilt, -tilt))
         turned = small if not tilt else cv2.warpAffine(small, upright, small.shape[1::-1])
-        boxes = _cascade().detect_multi_scale(turned, 1.15, 1, (_WINDOW, _WINDOW), (min(small.shape[:2]),) * 2)
-        if boxes:
+        if boxes := _boxes(turned.tobytes(), turned.shape):
             width = small.shape[1]  # of several the largest; one at the picture's side counts half
             best = max(boxes, key=lambda b: b["width"] * (1 - abs((b["c"] + b["width"] / 2) / width - 0.5)))
             size = LADDER ** _rung(best["width"] / scale)
