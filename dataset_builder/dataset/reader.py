@@ -60,7 +60,9 @@ class Reader:
         if self.where.startswith("hf://"):
             from huggingface_hub import HfFileSystem as Remote
 
-            self.remote = Remote(endpoint=api.endpoint, token=api.token) if api else Remote()
+            endpoint, token = (api.endpoint, api.token) if api else (None, None)
+            # A shared one would list what was there when it was first asked.
+            self.remote = Remote(endpoint=endpoint, token=token, skip_instance_cache=True)
         self.footer = lru_cache(maxsize=4096)(self._footer)
         self._pictures = lru_cache(maxsize=2)(self._read_pictures)  # neighbours are usually next; each is 8 MB
         self.plain_rows = lru_cache(maxsize=8)(

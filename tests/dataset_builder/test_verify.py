@@ -334,6 +334,14 @@ def test_what_is_not_as_listed_is_never_a_number(listed, damage, api):
             read(Reader(f"hf://datasets/{REPO}", api))
 
 
+def test_a_new_reader_sees_what_was_published_since(listed, api):
+    api.create_repo(REPO, repo_type="dataset")
+    for count, file in enumerate((FILE.format("chains"), FILE.format("sources")), 1):
+        add = CommitOperationAdd(file, listed / file)
+        api.create_commit(REPO, [add], commit_message="more", repo_type="dataset")
+        assert len(Reader(f"hf://datasets/{REPO}", api).data_files()) == count
+
+
 def test_a_card_may_list_what_is_no_table(listed):
     before = board(open_scored(listed))
     manifest.expect(listed, {"notes.parquet": {}, "data/loose.parquet": {}, "data//loose.parquet": {}})
