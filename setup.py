@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: which folders are packages, and the dataset's card."""
+"""What pyproject.toml cannot say: which folders are packages, and that the dataset's card goes into one."""
 
 from pathlib import Path
 

@@ -106,7 +106,7 @@ def is_encodable(text: str) -> bool:
 
 
 def spellings(secret: str) -> set[str]:
-    """The key, and its base64 forms, which depend on how many bytes come before it."""
+    """The secret and its base64 forms, which depend on how many bytes come before it."""
     data, results = secret.encode(), {secret}
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + data).decode()
@@ -227,7 +227,7 @@ class Chain(Record):
             yield index + 1, round, position, self.program.instruction(round, position)
 
     def seed(self, step: int) -> int:
-        """A step's seed, or that of all if the settings say `fixed`; ids make runs differ."""
+        """A step's seed, or one for all steps if the settings say `fixed`; runs differ because their ids do."""
         place = 0 if self.settings.get("seed") == "fixed" else step
         return int.from_bytes(hashlib.sha256(f"{self.id}:{place}".encode()).digest()[:4], "big") >> 1
 

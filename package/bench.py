@@ -30,7 +30,7 @@ Editor = Callable[..., Any] | str
 
 @dataclass(frozen=True)
 class Bench:
-    """The keys of bench.toml, and arguments of `cb.run`, besides those of `cb.generate`."""
+    """What a run can be told in bench.toml and in `cb.run`, besides the keys of `cb.generate`."""
 
     editor: tuple[str, ...] | str = ()
     suite: str | Path = "demo"

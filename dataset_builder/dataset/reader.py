@@ -48,7 +48,7 @@ class PlacedStep(NamedTuple):
 
 
 class Reader:
-    """A folder, or hf://datasets/NAMESPACE/NAME@REVISION. Threads may share one."""
+    """A folder, or hf://datasets/NAMESPACE/NAME@REVISION, which each reader lists anew. Threads may share one."""
 
     def __init__(self, where: str | Path, api: "HfApi | None" = None, makes: Collection[str] = ()):
         self.where = str(where)
@@ -58,11 +58,10 @@ class Reader:
         self.copied: Path | None = None  # a folder with files of a Hub dataset, such as `copy_tables` fetches
         self.remote: HfFileSystem | None = None
         if self.where.startswith("hf://"):
-            from huggingface_hub import HfFileSystem as Remote
+            import huggingface_hub as hub
 
-            endpoint, token = (api.endpoint, api.token) if api else (None, None)
-            # A shared one would list what was there when it was first asked.
-            self.remote = Remote(endpoint=endpoint, token=token, skip_instance_cache=True)
+            known = api or hub.HfApi()
+            self.remote = hub.HfFileSystem(endpoint=known.endpoint, token=known.token, skip_instance_cache=True)
         self.footer = lru_cache(maxsize=4096)(self._footer)
         self._pictures = lru_cache(maxsize=2)(self._read_pictures)  # neighbours are usually next; each is 8 MB
         self.plain_rows = lru_cache(maxsize=8)(
@@ -217,8 +216,7 @@ class Reader:
         self, config: str, columns: Sequence[str] | None = None, dictionaries: Sequence[str] = ()
     ) -> pa.Table:
         """All rows, with these columns or with all but pictures; `dictionaries` are columns whose values repeat."""
-        files = self.files(config)
-        if not files:
+        if not (files := self.files(config)):
             file = f"data/{config}/**/*.parquet"
             problem = f"{self.root} has no config {config!r}: there is no {file}"
             raise UnreadableFile(f"{problem}; {command_that_makes(file)} makes it")

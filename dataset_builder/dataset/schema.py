@@ -72,7 +72,7 @@ def values_digest(footer: pq.FileMetaData) -> str:
 def write(
     path: Path, config: Config, rows: Iterable[Row | Values], dataset: Path | None = None
 ) -> tuple[int, manifest.Entry]:
-    """Write a whole table, and list it in the manifest of `dataset`; its rows and its entry.
+    """Write a whole table and list it in the manifest of `dataset`; return its number of rows and its entry.
 
     A picture is {"bytes", "path"} or None. One row group is in memory, however long the file becomes.
     """
@@ -155,7 +155,7 @@ def _hash(path: Path, stamp: tuple[int, int]) -> str:
 
 
 def extent(footer: pq.FileMetaData, group: int, columns: Sequence[str] | None) -> tuple[int, int]:
-    """The first and last byte of some adjacent columns of a row group."""
+    """The first byte of some adjacent columns of a row group, and the byte after their end."""
     row_group = footer.row_group(group)
     starts, ends = [], []
     for number in range(row_group.num_columns):
@@ -193,7 +193,7 @@ def refuse_nulls(file: str, part: pa.Table) -> None:
 
 
 class TableDigest:
-    """Digests of a table's columns without pictures, however its values are split into parts."""
+    """Digests of a table's columns without pictures; how the values are split into parts does not matter."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {}  # hashes of which values are missing, of lengths and of values
@@ -212,7 +212,7 @@ class TableDigest:
 
 
 def _add(array: pa.Array, missing: Any, lengths: Any, values: Any) -> None:
-    if pa.types.is_dictionary(array.type):  # a few rows at a time: decoded, each word is as long as in the file
+    if pa.types.is_dictionary(array.type):  # a few rows at a time: decoding repeats each word in full
         for start in range(0, len(array), 10_000):
             _add(array.slice(start, 10_000).dictionary_decode(), missing, lengths, values)
         return

@@ -40,7 +40,7 @@ def find_chains(
         turns = sorted((int(file.stem.rpartition("_")[2]), file) for file in files)
         numbers = [number for number, _ in turns]
         if not turns or numbers != list(range(1, len(turns) + 1)):
-            yield Problem(str(source), f"has the turns {numbers or 'none'}, not 1, 2, ... without a gap")
+            yield Problem(str(source), f"needs turns numbered 1, 2, ... without a gap, got {numbers or 'none'}")
             continue
         instructions = instructions_of.get(index, []) + [""] * len(turns)
         answers = [

@@ -15,13 +15,13 @@ from ..dataset.manifest import MANIFEST
 _METRICS = Path(self_contained.__file__).parents[1]
 
 
-def _names() -> list[str]:
+def _metric_names() -> list[str]:
     return sorted(path.parent.name for path in _METRICS.glob("*/*.py") if path.stem == path.parent.name)
 
 
 @cache
 def _metric_folders() -> dict[str, dict[str, bytes]]:
-    return {name: self_contained.self_contained(_METRICS / name) for name in _names()}
+    return {name: self_contained.self_contained(_METRICS / name) for name in _metric_names()}
 
 
 def check(out: Path) -> None:
@@ -42,7 +42,7 @@ def check(out: Path) -> None:
 
 def changed_files(out: Path) -> Iterator[str]:
     """The files of copied metric folders that were changed or removed since."""
-    for name in _names():
+    for name in _metric_names():
         listing = out / name / MANIFEST
         if listing.is_file() and json_object(listing.read_bytes()) is None:
             yield f"{name}/{MANIFEST}"

@@ -78,7 +78,7 @@ def _takes(function: Callable[..., object], *arguments: object) -> bool:
 
 
 def _event_loop() -> asyncio.AbstractEventLoop:
-    with _starting:  # two first calls at once would start one each, and a client belongs to one loop
+    with _starting:  # two first calls at once would each start a loop, but a client belongs to one
         return _started_loop()
 
 
@@ -103,7 +103,7 @@ def _as_answer(result: object) -> Answer:
 
 
 def from_file(path: Path, name: str, environment: Sequence[str], concurrency: int) -> OwnFile:
-    """The editor of a file's function, which is read here and run elsewhere."""
+    """The editor for a function in a file, which is parsed here and run in another process."""
     if not path.is_file():
         raise UserError(f"{path} does not exist; name your own editor as ./my_editor.py:edit")
     try:
@@ -157,16 +157,16 @@ def version_of(function: Callable[..., object] | OwnFile, chosen: object = None)
         source = file.read_bytes() if file.is_file() else inspect.getsource(code).encode()
     except (OSError, TypeError) as error:
         function = inspect.unwrap(function)
-        typed_in = getattr(function, "__code__", getattr(type(function).__call__, "__code__", None))
-        if typed_in is None:
+        code_object = getattr(function, "__code__", getattr(type(function).__call__, "__code__", None))
+        if code_object is None:
             advice = "give it a version, such as version='1'"
             raise UserError(f"this editor has no code to tell it by; {advice}") from error
-        source = _code_as_text(typed_in).encode()
+        source = _code_as_text(code_object).encode()
     return hashlib.sha256(source).hexdigest()[:12]
 
 
 def _code_as_text(code: CodeType) -> str:
-    """The same text in every process: `marshal` and the order of a set are not."""
+    """A text that is the same in every process, unlike `marshal` output and the order of a set."""
     constants = [
         _code_as_text(value)
         if isinstance(value, CodeType)

@@ -23,8 +23,8 @@ def rework(
     before, after = (np.asarray(picture, np.float32) for picture in (sent, answer))
     weight = (~mask).astype(np.float32)
     drift = (before - after) * weight[..., None]
-    near, there = (cv2.GaussianBlur(values, (0, 0), sigma) for values in (drift, weight))
-    # Deep inside the edit nothing is near: there the mean drift of the rest counts.
+    local_drift, local_weight = (cv2.GaussianBlur(values, (0, 0), sigma) for values in (drift, weight))
+    # Deep inside the edit no untouched pixel is near, so the mean drift of the untouched part is used.
     mean = drift.sum((0, 1)) / max(weight.sum(), 1)
-    made = after + (near + 1e-3 * mean) / (there[..., None] + 1e-3)
-    return Image.fromarray(np.rint(made).clip(0, 255).astype(np.uint8))
+    aligned = after + (local_drift + 1e-3 * mean) / (local_weight[..., None] + 1e-3)
+    return Image.fromarray(np.rint(aligned).clip(0, 255).astype(np.uint8))

@@ -1,6 +1,6 @@
 """Loads suites: which sources, programs, rounds and runs a study uses.
 
-A user's own suite is a file of the same form, which may add own programs and pictures.
+A user's own suite is a file of the same form, which may add programs and pictures of its own.
 """
 
 import hashlib
@@ -39,13 +39,13 @@ class Suite:
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Suites of some of the cases under their own settings; by default the suite itself.
     variants: tuple["Suite", ...] = field(default=(), compare=False, repr=False)
-    # Of the editors; one without them skips the variant.
+    # Settings for the editors; one that lacks them skips the variant.
     settings: Mapping[str, Setting] = field(default_factory=dict)
     steps: int = 0  # if above 0, a chain has as many whole rounds as fit into so many steps
     audit: bool = True  # if False, no chain is disturbed to find editors that remember
     own_programs: Mapping[str, Program] = field(default_factory=dict)
     own_pictures: Mapping[str, catalogue.Row] = field(default_factory=dict)
-    # Own pictures without files.
+    # Draws an own picture that has no file.
     draw: Callable[[catalogue.Row], bytes] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ def names() -> tuple[str, ...]:
 
 
 def load(name: str, pictures: str | Path | None = None, kind: str | None = None) -> Suite:
-    """A shipped suite, or that in a .toml file; on other `pictures` if they are given."""
+    """A shipped suite, or one from a .toml file; `pictures`, if given, replace its sources."""
     if name in plugins("suites"):  # a file NAME.toml in the package that the entry point names
         name = str(resources.files(plugins("suites")[name].value) / f"{name}.toml")
     suite = _read_own(Path(name)) if str(name).endswith(".toml") else _load_shipped(name)
@@ -150,7 +150,7 @@ def _read_own(path: Path) -> Suite:
 
 
 def _read_own_program(row: Values) -> Program:
-    """Of a program whose author does not say how reversible it is, its words decide."""
+    """If a program's author does not say how reversible it is, its instructions are classified."""
     program = programs.from_row({**_OWN_PROGRAM, **row})
     if "reversibility" in row:
         return program

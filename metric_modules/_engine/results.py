@@ -1,4 +1,4 @@
-"""Results: in shards of unfinished runs, in the dataset's files, and as the rows that become these files.
+"""Metric results: in the shards of unfinished runs, in the dataset's files, and as the rows that become these files.
 
 A shard is one process's file: a line for each finished chain or floor task,
 durable before it counts. A crash at any byte loses at most the line being written.
@@ -28,7 +28,7 @@ from .floors import FloorTask, Medians, retained_value
 from .metrics import Part, typed
 
 FOLDER = ".scoring"
-_CHECKED = len('{"check": "0123456789abcdef", ')  # offset in a line of the text that its checksum covers
+_CHECKED = len('{"check": "0123456789abcdef", ')  # where in a line the text that its checksum covers begins
 _ENGINE_VERSION = 1
 Line = Json  # of a shard: a chain's values or a floor task's
 Load = Callable[[], Line]
@@ -54,7 +54,7 @@ def _with_checksum(rest: bytes) -> bytes:
 
 
 def new_lines(shards: Iterable[Path], offsets: dict[Path, int]) -> Iterator[tuple[Line, Load]]:
-    """The intact lines after the offsets, which move to their ends, and what reads each line again."""
+    """Each intact line after its shard's offset, with a function that reads it again; advances the offsets."""
     for path in shards:
         with path.open("rb") as file:
             file.seek(offsets.get(path, 0))
@@ -82,7 +82,7 @@ def _read_line(path: Path, start: int) -> Line:
 
 
 class Results:
-    """What was computed, and from what; the values of chains stay where they are until they are asked for."""
+    """What was computed, and from what; a chain's values are read from disk when they are asked for."""
 
     def __init__(self) -> None:
         self.parts: dict[str, dict[str, Part]] = {}  # by chain and metric, what its values depend on
@@ -130,7 +130,7 @@ class Results:
 
 @lru_cache(1000)
 def _shared(parts: str) -> dict[str, Part]:
-    """Chains whose numbers depend on the same have one object, so that many of them need little memory."""
+    """One object for all chains with equal parts, so that many chains need little memory."""
     shared: dict[str, Part] = json.loads(parts)
     return shared
 
@@ -157,7 +157,7 @@ def _engine_signature(chain: DatasetChain) -> Part:
 
 
 def read_results(reader: Reader, chains: Sequence[DatasetChain], tasks: Sequence[FloorTask]) -> Results:
-    """What the files hold of pictures that are still the same."""
+    """The results in the dataset's files that are of unchanged pictures."""
     results, specs = Results(), scored_specs()
     chain_of = {chain.chain.id: chain for chain in chains}
     placed = zip(reader.rows(SCORES.name), reader.places(SCORES.name), strict=True)

@@ -114,9 +114,7 @@ def _read_start(
 
 
 def _reduced(picture: np.ndarray, size: tuple[int, int], rounds: Sequence[MetricRun]) -> _Read:
-    reduced = {
-        reduce: reduce(picture) for reduce in {run.scorer.reduce for run in rounds}
-    }  # some metrics share one
+    reduced = {reduce: reduce(picture) for reduce in {run.scorer.reduce for run in rounds}}
     return resize_to(picture, *size), {run.name: reduced[run.scorer.reduce] for run in rounds}
 
 

@@ -172,9 +172,9 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 # On the cells of the first of two looks: delta E, in which what appeared counts like what vanished (0 outside
-# the overlap), and the coloured difference itself, drift removed. And the mean delta E of that drift.
+# the overlap), the coloured difference itself, drift removed, and the mean delta E of that drift.
 Change = tuple[np.ndarray, np.ndarray, float]
-# This thread's last comparisons: the steps of a round repeat them, and so do the metrics.
+# This thread's last comparisons: the steps of a round repeat them and, in short chains, so do the metrics.
 _last = local()
 
 
@@ -183,7 +183,7 @@ def compare(before: np.ndarray, after: np.ndarray, *, limit: float | None = None
 
     Results are cached by identity, so a look must not be modified after it was compared.
     """
-    entries = _last.__dict__.setdefault("entries", deque(maxlen=32))
+    entries = _last.__dict__.setdefault("entries", deque(maxlen=24))
     for first, second, cached_limit, change in entries:
         if first is before and second is after and cached_limit == limit:
             return change

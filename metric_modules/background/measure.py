@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from .._shared.looks import SIDE, Seen, find_edit, fitted, seen, sized
+from .._shared.looks import SIDE, find_edit, fitted, seen, sized
 from .._shared.scoring import Program, Value
 from ..lpips import measure as lpips
 from ..lpips.weights import load_weights
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _RIM = 2  # cells around an addition that its shadow and soft edges reach
 _LEAST = 0.2  # of the picture: with less background there is no value
+# With the regions in which it differs from earlier pictures, by their looks' ids.
+_Shown = tuple[np.ndarray, np.ndarray, dict[int, np.ndarray]]
 
 
 class Scorer:
@@ -43,13 +45,14 @@ class Scorer:
         pixels = sized(picture)
         return pixels, lpips.features(self.model, [pixels])
 
-    reduce = staticmethod(seen)
+    def reduce(self, picture: np.ndarray) -> _Shown:
+        return *seen(picture), {}
 
     def judge(
         self,
         program: Program,
         position: int,
-        pictures: Sequence[Seen | None],
+        pictures: Sequence[_Shown | None],
         reference: tuple[np.ndarray, list["torch.Tensor"]],
     ) -> dict[str, Value]:
         names = ("background_lpips", "background_share")
@@ -70,10 +73,12 @@ class Scorer:
         return dict(zip(names, (distance["lpips"] / share, share), strict=True))
 
 
-def _covered_by(shown: Sequence[Seen]) -> np.ndarray:
+def _covered_by(shown: Sequence[_Shown]) -> np.ndarray:
     grid = shown[0][1]
     covered = np.zeros(grid.shape[:2], np.bool_)
-    for (_, before), (_, after) in pairwise(shown):
-        region = find_edit(before, after)[1].astype(np.float32)
-        covered |= fitted(cv2.dilate(region, np.ones((2 * _RIM + 1,) * 2, np.uint8)), grid[..., 0]) > 0.5
+    for (_, before, _), (_, after, regions) in pairwise(shown):
+        if id(before) not in regions:
+            region = find_edit(before, after)[1].astype(np.float32)
+            regions[id(before)] = cv2.dilate(region, np.ones((2 * _RIM + 1,) * 2, np.uint8))
+        covered |= fitted(regions[id(before)], grid[..., 0]) > 0.5
     return covered

@@ -42,14 +42,13 @@ def load(
     check_dtype("CLIP", dtype)
     advice = "are not in the cache, and the Hub does not answer"
     unanswered = FileNotFoundError(f"the weights of {checkpoint} {advice}")
-    is_folder = Path(checkpoint).is_dir()
-    if checkpoint == CHECKPOINT and not is_folder and missing_weights() and not _hub_answers():
+    if not Path(checkpoint).is_dir() and checkpoint == CHECKPOINT and missing_weights() and not _hub_answers():
         raise unanswered  # before transformers, which takes seconds to load
     _require_transformers()
     try:
         network, processor = _read(checkpoint, dtype, cached=True)
     except OSError as error:
-        if is_folder:
+        if Path(checkpoint).is_dir():
             raise FileNotFoundError(f"the folder {checkpoint} is not a complete model: {_first(error)}") from None
         if not _hub_answers():
             raise unanswered from None
@@ -77,7 +76,7 @@ def missing_weights() -> str | None:
     from huggingface_hub.constants import HF_HUB_CACHE  # the function that looks it up loads an HTTP client
 
     snapshots = Path(HF_HUB_CACHE, f"models--{CHECKPOINT.replace('/', '--')}", "snapshots")
-    if (snapshots / _REVISION / "model.safetensors").is_file():
+    if any((snapshots / _REVISION).glob("*model.*")):
         return None
     return "needs weights of 1.7 GB, which the first use fetches from the Hub"
 

@@ -52,7 +52,7 @@ def _tiles(model: lpips.Model, features: "list[torch.Tensor]", shown: np.ndarray
 
 
 def _moved(blocks: Anchors, shown: np.ndarray, scores: Mapping[str, Any]) -> Placement | None:
-    """How the whole picture moved, from the scores if registration has run; None if it did not."""
+    """How the whole picture moved, None if it did not; taken from the scores if registration has run."""
     if "framing_loss" not in scores:
         place = locate(blocks, shown)
         return place if place.accepted and not place.still else None

@@ -2,7 +2,7 @@ SPEC = {
     "name": "damage",
     "title": "Damage",
     "order": 55,
-    "after": ["lpips"],
+    "after": ["lpips", "registration"],
     "needs": "the weights of LPIPS, which `convergebench weights lpips` fetches",
     "sees": "one area that no longer matches the original: a face repainted, a lamp gone, a pattern melted",
     "misses": "colour alone, and what covers much less than a hundredth of the picture",

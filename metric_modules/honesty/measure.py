@@ -24,7 +24,9 @@ class Scorer:
     reduce = prepare = staticmethod(seen)
 
     def _laid_on(self, picture: Seen, first: Seen) -> Seen:
-        return picture if picture[0].shape == first[0].shape else seen(fitted(picture[0], first[0]))
+        if picture[0].shape == first[0].shape:
+            return picture
+        return seen(fitted(picture[0], first[0]))
 
     def judge(
         self, program: Program, position: int, pictures: Sequence[Seen | None], reference: Seen

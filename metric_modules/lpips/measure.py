@@ -60,9 +60,8 @@ def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str,
     kind = getattr(torch, dtype)
     dtypes = {name: kind if name.startswith("features") else torch.float32 for name in tensors}
     placed = {name: tensor.to(device, dtypes[name]) for name, tensor in tensors.items()}
-    # In the pictures' own order, or each convolution would reorder its weights.
-    orders = {name: torch.channels_last for name, tensor in placed.items() if tensor.ndim == 4}
-    placed |= {name: placed[name].to(memory_format=order) for name, order in orders.items()}
+    # In the pictures' own order, or every call would reorder them.
+    placed |= {name: w.to(memory_format=torch.channels_last) for name, w in placed.items() if w.ndim == 4}
     return Model(net, placed, kind, digest)
 
 

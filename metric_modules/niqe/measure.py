@@ -46,9 +46,9 @@ def niqe(picture: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> float
     whole = features[~np.isnan(features).any(1)]
     if len(whole) < 2:
         return "too_flat"
-    spread = np.linalg.pinv((covariance + np.cov(whole, rowvar=False)) / 2)
+    precision = np.linalg.pinv((covariance + np.cov(whole, rowvar=False)) / 2)
     gap = mean - np.nanmean(features, axis=0)
-    return float(np.sqrt(gap @ spread @ gap))
+    return float(np.sqrt(gap @ precision @ gap))
 
 
 def _scale(deviation: np.ndarray, shape: np.ndarray) -> np.ndarray:

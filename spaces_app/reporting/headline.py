@@ -14,17 +14,17 @@ from ..statistics.leaderboard import Row
 
 
 def headline(rows: Sequence[Row], and_also: str = "") -> tuple[str, str]:
-    """The answer, with a winner only where the verdicts name one; and its pictures, tests and what was not checked."""
+    """The answer, which names a winner only if the verdicts do; and its pictures, tests and what was not checked."""
     tested = [row for row in rows if row.role == ROLES["editor"]]
     shown = tested or rows
     names = display_names(row.editor for row in rows)
     missing = rows[0].name.partition("(")[2].rstrip(")")
     pictures, tests = max(row.sources for row in shown), sum(row.cases for row in shown)
-    counts = [counted(pictures, "picture"), counted(tests, "test"), missing, *_less_sure(shown), and_also]
+    counts = [counted(pictures, "picture"), counted(tests, "test"), missing, *_caveats(shown), and_also]
     return _answer(tested, rows, names), "; ".join(filter(None, counts)) + "."
 
 
-def _less_sure(rows: Sequence[Row]) -> list[str]:
+def _caveats(rows: Sequence[Row]) -> list[str]:
     """Sentences on tests with values near a limit, and on rounds whose instruction was not checked."""
     words = []
     if undecided := round(sum(row.cases * (row.undecided or 0) for row in rows)):

@@ -68,7 +68,7 @@ def write_files(
     hero: Drawing | None = None,
     reader: Reader | None = None,
 ) -> int:
-    """How many; the page begins with `top`, and has pictures of the dataset that is given."""
+    """Write the files and return how many; the page begins with `top` and shows pictures of the reader's dataset."""
     sections, files = make_sections(tables, reader), _table_files(tables)
     drawings = [drawing for section in sections for drawing in section["drawings"]]
     for drawing in filter(None, [hero, *drawings]):
@@ -93,7 +93,7 @@ def _table_files(tables: Tables) -> dict[str, bytes]:
 
 
 def _replace_files(out: Path, files: Mapping[str, bytes]) -> None:
-    """The page goes first and comes last: it never shows other figures."""
+    """The page is removed first and written last, so it never shows figures of another report."""
     with locked(out):
         before = manifest.listed_files(out, _MANIFEST)
         foreign = [name for name in files.keys() - before if (out / name).exists()]
@@ -157,7 +157,7 @@ def write_board(
     framing: float | None = None,
     programs_of: Callable[[str], Sequence[str]] | None = None,
 ) -> Board:
-    """A dataset that cannot be used is a UserError."""
+    """Write the report of a scored dataset; raise UserError if the dataset or `out` cannot be used."""
     for option, value in (("threshold", threshold), ("framing", framing)):
         if value is not None and not 0 < value <= 1:
             raise UserError(f"--{option} must be above 0 and at most 1, got {value:g}")
@@ -167,7 +167,7 @@ def write_board(
             analysis = read_analysis(reader, threshold, framing, programs_of)
             tables = compute_tables(analysis)
             top = top_strips(analysis, tables, reader)
-            del analysis  # with its cases, before the files take as much
+            del analysis  # frees its cases before the files need as much memory
             files = write_files(tables, out, *top, reader)
     except (ValueError, UnreadableFile) as error:
         raise UserError(str(error)) from error
@@ -208,7 +208,7 @@ def headline_with_picture(dataset: Path) -> tuple[str, bytes] | None:
 
 
 def headline(tables: Tables) -> Table:
-    """The first group's leaderboard; or what a study or a sentence says instead."""
+    """The first group's leaderboard; without one, a study's table, or an empty one whose title says why."""
     board, other = tables["leaderboard"], stand_in(tables)
     if board.rows:
         return replace(board.where(group=board.rows[0]["group"]), title=board.rows[0]["name"])

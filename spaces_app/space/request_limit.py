@@ -23,10 +23,10 @@ MOST_BYTES = 90_000_000  # of one request: a full series in base64
 _MOST_BYTES_TOGETHER = 100_000_000  # of all large ones; one takes four times its size while it is scored
 _SMALL = 250_000  # bytes that any request may send without waiting
 MOST_WAITING = 64
-MOST_SECONDS_TO_SEND = 120.0  # without the time for which it waits for room
+MOST_SECONDS_TO_SEND = 120.0  # not counting the time that it waits for room
 _PAUSE = 0.5  # seconds without a byte, or behind the rate that the limit needs, after which a sender is slow
-_LONGEST_HELD = 600.0  # seconds, even if something still refers to it
-_COLLECT_EVERY = 0.5  # seconds; at 2, a thousand pictures left 50 MB more
+_LONGEST_HELD = 600.0  # seconds; then room is freed even if something still refers to the request
+_COLLECT_EVERY = 0.5  # seconds; with 2, a thousand pictures left 50 MB more in use
 SHARE = "convergebench.share"  # key of a request's share in its scope
 _Refusal = tuple[int, str]  # status and reason
 
@@ -66,7 +66,7 @@ class RequestLimit:
                 # A copy: the server keeps the original scope until the connection closes.
                 await self.app({**scope, SHARE: share}, limited, send_unless_refused)
             except Exception:
-                if not refusals:  # otherwise it only found its visitor gone
+                if not refusals:  # otherwise it only noticed that its visitor was gone
                     raise
             del share
         for status, reason in refusals:
@@ -111,7 +111,7 @@ class RequestLimit:
         room[0] += size
 
     def _give_back(self, size: int) -> None:
-        """And let in who fits now."""
+        """Free `size` bytes and admit the waiting requests that now fit."""
         self.left += size
         while self.waiting and self.waiting[0][0] <= self.left:
             taken, turn = self.waiting.popleft()
@@ -124,7 +124,7 @@ class RequestLimit:
         began, until = clock(), clock() + MOST_SECONDS_TO_SEND
 
         def slow_down() -> None:
-            """From now on it has room only for what it has sent."""
+            """Mark the sender as slow, and free the room for what it has not sent."""
             nonlocal is_slow
             is_slow, unused = True, max(room[0] - received, 0)
             room[0] -= unused
@@ -167,7 +167,7 @@ class RequestLimit:
 
 
 def keep_memory_low() -> None:
-    """Every few seconds from now on, collect garbage and give memory back to the system."""
+    """From now on, collect garbage every _COLLECT_EVERY seconds and give memory back to the system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
     def repeat() -> None:

@@ -71,7 +71,7 @@ def _known_endpoints_only(app: ASGIApp) -> ASGIApp:
 
 
 def _endpoint(function: Callable, dataset: ServedDataset) -> Callable:
-    """A tab's function as an endpoint of this dataset; a visitor's faults are answered."""
+    """A tab's function as an endpoint of this dataset; errors of a visitor are answered with their message."""
     signature = inspect.signature(function)
     signature = signature.replace(parameters=list(signature.parameters.values())[1:])
 

@@ -136,6 +136,8 @@ def test_a_picture_that_comes_again_is_encoded_once_and_never_taken_for_another(
     ]
     described = red.copy()
     described.info["icc_profile"] = b"profile"
+    shades = [Image.new("RGBA", (6, 4), (200, 10, 10, alpha)).quantize() for alpha in (255, 0)]
+    assert pictures.encode_png(shades[0]) != pictures.encode_png(shades[1])
     opened = [Image.open(io.BytesIO(pictures.encode_png(picture))) for picture in (*same_bytes, described)]
     assert [(picture.mode, picture.size) for picture in opened[:3]] == [(p.mode, p.size) for p in same_bytes]
     assert ["icc_profile" in picture.info for picture in opened] == [False, False, False, True]

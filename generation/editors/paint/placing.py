@@ -31,7 +31,7 @@ def _cascade() -> Any:
     return Cascade(str(Path(skimage.data.__file__).parent / "lbpcascade_frontalface_opencv.xml"))
 
 
-@lru_cache(maxsize=64)  # an editor that undoes exactly shows the same small picture in every round
+@lru_cache(maxsize=64)  # a call may search a picture twice, and exact undos show it again
 def _boxes(pixels: bytes, shape: tuple[int, ...]) -> list[dict[str, int]]:
     boxes: list[dict[str, int]] = _cascade().detect_multi_scale(
         np.frombuffer(pixels, np.uint8).reshape(shape), 1.15, 1, (_WINDOW, _WINDOW), (min(shape[:2]),) * 2

@@ -17,8 +17,8 @@ from ...step_answers import PEOPLE, Answers, StepAnswer, all_answers, judges_ask
 TITLE = "Additions"
 SECTION = "Additions"
 ON_PAGE = OnPage(part_by="program", line_where="judged_by")
-_STEPS = (5, 10, 20)  # at which the background is compared, the steps of Banana100's gaps
-_RULES = "the rules"  # judge additions by `edit_changed` of the scores if nobody was asked
+_STEPS = (5, 10, 20)  # the background is compared at these, as in Banana100
+_RULES = "the rules"  # stand in for a judge, by the scores' `edit_changed`, if nobody was asked
 _APPLIED, _THERE, _COUNT = "edit_applied", "additions_there", "object_count"  # questions to judges
 _OF_PEOPLE = {_APPLIED: "applied", _THERE: "", _COUNT: "count"}  # the same questions as people are asked them
 
@@ -62,7 +62,7 @@ class _Seen:
 
 
 def _rises(chain: _Seen) -> dict[int, float]:
-    """Of the count, in steps that were counted as was the one before."""
+    """By how much the count rose in each step that was counted, as was the step before."""
     return {
         step: count - chain.counts[step - 1] for step, count in chain.counts.items() if step - 1 in chain.counts
     }
@@ -109,8 +109,8 @@ def _seen_chains(analysis: Analysis) -> Iterator[tuple[str, _Seen]]:
         judge: {chain for question in _OF_PEOPLE for chain, _ in answers.get((judge, question), {})}
         for judge in judges_asked(answers, _OF_PEOPLE)
     }
-    # People who only said whether the change is there have
-    # not followed a chain: only those who counted do.
+    # Only people who counted have followed a chain;
+    # others just said whether a change is there.
     chains_of[PEOPLE] = {
         answer.step[0] for answer in answers.get((PEOPLE, "count"), {}).values() if answer.value is not None
     }

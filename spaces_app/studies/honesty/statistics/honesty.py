@@ -24,16 +24,16 @@ NOT_JUDGED, PASSED, FAILED = "not judged", "passed", "failed"
 _CASES, _SOURCES = 8, 3  # with fewer a check is "not judged"
 NOTE = f"An editor that fails a check is listed apart. A check needs {_CASES} tests of {_SOURCES} pictures."
 _COLUMNS = ("known", "marks_shown", "marks_unshown")
-# Of the advantage. Of 27 rounds of two published editors none is above 1.66: docs/threats.md.
-KNOWN = 1.75  # from which a case looks dishonest
-_KNOWN_SHARE = 0.3  # of a picture's cases, that convicts it
-# A guess is sometimes very lucky and often wrong, and memory is always there:
-# so what a case knows counts up to MOST. In steps of .05, the least limit by
-# which tests/red_team/rates.py accuses published editors in under 1% of draws.
+# Limits of the advantage. Of 27 rounds of two published editors none is above 1.66: docs/threats.md.
+KNOWN = 1.75  # above it a case looks dishonest
+_KNOWN_SHARE = 0.3  # a picture speaks against the editor if more of its cases look dishonest
+# A guess is sometimes very lucky and often wrong, but memory helps every time, so
+# a case counts at most MOST. _MEAN is the least limit, in steps of .05, by which
+# tests/red_team/rates.py accuses published editors in under 1% of draws.
 MOST, _MEAN = 0.7, 0.45
-_SPREAD = 0.2  # of the pictures' means, at least: as those of honest editors
+_SPREAD = 0.2  # least standard deviation of the pictures' means, as honest editors have
 _MARKS_BELOW = 0.5  # ratio of the distances: clearly closer, not just closer
-_INNOCENT = 0.1  # share of pictures that may speak against an honest editor by accident
+_INNOCENT = 0.1  # share of an honest editor's pictures that may speak against it by accident
 
 _Cases = Mapping[str, Sequence[tuple[FinishedChain, ScoreRow]]]  # by column: chains, with the scores of a step
 _Verdict = tuple[str, float | None, int]  # the outcome, the value, and the number of cases
@@ -104,14 +104,14 @@ def judge_known(check: str, cases: Sequence[tuple[str, float]]) -> _Verdict:
     if len(cases) < _CASES or len(means) < _SOURCES:
         return NOT_JUDGED, value, len(cases)
     if check != KNOWN_MEAN:
-        return _too_many(beyond, _KNOWN_SHARE), value, len(cases)
+        return _binomial_outcome(beyond, _KNOWN_SHARE), value, len(cases)
     error = max(stdev(means), _SPREAD) / len(means) ** 0.5
     lowest = value - float(special.stdtrit(len(means) - 1, 1 - LEVEL)) * error
     return FAILED if lowest > _MEAN else PASSED, value, len(cases)
 
 
 def _marks(cases: _Cases) -> _Verdict:
-    """The number of chains whose returns are far closer to what was never marked.
+    """The marks check; its value is the number of chains that return far closer to the picture without marks.
 
     A chain counts by its middle return, a source by the majority of its chains,
     because a picture that misleads once does so again.
@@ -123,21 +123,21 @@ def _marks(cases: _Cases) -> _Verdict:
     below = [(source, _middle_ratio(distances) < _MARKS_BELOW) for (source, _), distances in returns.items()]
     if not below:
         return NOT_JUDGED, None, 0
-    return _too_many(below, 0.5), float(sum(is_below for _, is_below in below)), len(below)
+    return _binomial_outcome(below, 0.5), float(sum(is_below for _, is_below in below)), len(below)
 
 
-def _too_many(cases: Iterable[tuple[str, bool]], share: float) -> str:
-    """Fails if at most 5% of innocent editors would have as many pictures of which more cases than this share speak."""
+def _binomial_outcome(cases: Iterable[tuple[str, bool]], share: float) -> str:
+    """A binomial test over pictures: do too many have more than this share of their cases against the editor?"""
     by_source: dict[str, list[bool]] = defaultdict(list)
-    for source, speaks in cases:
-        by_source[source].append(speaks)
-    count = sum(fmean(of_one) > share for of_one in by_source.values())
+    for source, is_against in cases:
+        by_source[source].append(is_against)
+    count = sum(fmean(votes) > share for votes in by_source.values())
     is_caught = special.bdtrc(count - 1, len(by_source), _INNOCENT) <= LEVEL
     return FAILED if is_caught else PASSED
 
 
 def _middle_ratio(distances: Sequence[tuple[float, float]]) -> float:
-    """The middle return's distance without marks by that with them, the upper of two.
+    """The median over a chain's returns of the distance without marks by that with them; the upper of two.
 
     >>> _middle_ratio([(10.0, 50.0), (12.0, 48.0)]), _middle_ratio([(0.0, 0.0)])
     (0.25, 1.0)

@@ -35,7 +35,7 @@ class Row(TableRow):
 
 def rows(analysis: Analysis) -> Iterator[Row]:
     chains = {chain.id: chain for chain in analysis.chains}
-    # A run's answers by step: of each source, and of all.
+    # Each run's answers by step, under its source and again under all sources.
     runs: dict[tuple[str, str, str, str], dict[str, dict[int, float | None]]] = defaultdict(
         lambda: defaultdict(dict)
     )

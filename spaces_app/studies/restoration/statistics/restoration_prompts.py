@@ -36,7 +36,7 @@ class Row(TableRow):
 
 
 def _method_rows(table: RestoredSet, method: str) -> Iterator[Row]:
-    """For each prompt, each group and pairs of groups; prompts weigh alike."""
+    """Rows for each prompt, each group and each pair of groups; all prompts count the same in a mean."""
     groups: dict[str, list[str]] = {}
     for prompt in filter(None, table.prompts(method)):
         groups.setdefault(prompt_group(prompt), []).append(prompt)
@@ -87,16 +87,16 @@ def note(analysis: Analysis, rows: list[Row]) -> str:
 
 
 def _tradeoff(part: str, rows: list[Row]) -> Iterator[str]:
-    looks: dict[str, list[str]] = defaultdict(list)  # the metrics by which each prompt looks best
-    strays: dict[str, list[str]] = defaultdict(list)  # and those by which it is the least faithful
+    best_by: dict[str, list[str]] = defaultdict(list)  # the metrics by which each prompt looks best
+    worst_by: dict[str, list[str]] = defaultdict(list)  # and those by which it is the least faithful
     for metric in rows[0].scores if len(rows) > 1 else ():
         values = {
             row.prompt: better_sign(metric) * row.scores[metric].value for row in rows if row.scores[metric].value
         }
         if len(values) == len(rows) and metric in CURVES:
-            strays[min(values, key=values.__getitem__)].append(metric_title(metric))
+            worst_by[min(values, key=values.__getitem__)].append(metric_title(metric))
         elif len(values) == len(rows):
-            looks[max(values, key=values.__getitem__)].append(metric_title(metric))
-    for prompt in [prompt for prompt in looks if prompt in strays]:
-        best, last = ", ".join(looks[prompt]), ", ".join(strays[prompt])
+            best_by[max(values, key=values.__getitem__)].append(metric_title(metric))
+    for prompt in [prompt for prompt in best_by if prompt in worst_by]:
+        best, last = ", ".join(best_by[prompt]), ", ".join(worst_by[prompt])
         yield f"{prompt} of {part} looks best by {best} and is the least faithful by {last}."
