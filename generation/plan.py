@@ -189,7 +189,7 @@ def case_of(chain: Chain) -> Case:
 
 
 def _balanced(seed: str, chains: Iterable[Chain], limit: int) -> list[Case]:
-    """`limit` cases, each the one whose traits were taken least so far, then by hash; a larger limit only adds."""
+    """`limit` cases, each the one whose traits were taken least so far, then by hash: a larger limit only adds."""
     traits = {  # what is balanced, most important first
         case_of(chain): tuple(
             enumerate((chain.program.category, chain.source.kind, chain.source.id, chain.program.id))

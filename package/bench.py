@@ -30,7 +30,7 @@ Editor = Callable[..., Any] | str
 
 @dataclass(frozen=True)
 class Bench:
-    """What a run can be told in bench.toml and in `cb.run`, besides the keys of `cb.generate`."""
+    """What a run can be told in bench.toml, in `cb.run` and by options, besides the keys of `cb.generate`."""
 
     editor: tuple[str, ...] | str = ()
     suite: str | Path = "demo"

@@ -60,8 +60,8 @@ class Reader:
         if self.where.startswith("hf://"):
             import huggingface_hub as hub
 
-            known = api or hub.HfApi()
-            self.remote = hub.HfFileSystem(endpoint=known.endpoint, token=known.token, skip_instance_cache=True)
+            client = api or hub.HfApi()
+            self.remote = hub.HfFileSystem(endpoint=client.endpoint, token=client.token, skip_instance_cache=True)
         self.footer = lru_cache(maxsize=4096)(self._footer)
         self._pictures = lru_cache(maxsize=2)(self._read_pictures)  # neighbours are usually next; each is 8 MB
         self.plain_rows = lru_cache(maxsize=8)(

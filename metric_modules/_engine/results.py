@@ -82,7 +82,7 @@ def _read_line(path: Path, start: int) -> Line:
 
 
 class Results:
-    """What was computed, and from what; a chain's values are read from disk when they are asked for."""
+    """What was computed, and from what; a chain's values are read again when they are asked for."""
 
     def __init__(self) -> None:
         self.parts: dict[str, dict[str, Part]] = {}  # by chain and metric, what its values depend on

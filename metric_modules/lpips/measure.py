@@ -60,7 +60,7 @@ def model(net: str, tensors: dict[str, "torch.Tensor"], device: str, dtype: str,
     kind = getattr(torch, dtype)
     dtypes = {name: kind if name.startswith("features") else torch.float32 for name in tensors}
     placed = {name: tensor.to(device, dtypes[name]) for name, tensor in tensors.items()}
-    # In the pictures' own order, or every call would reorder them.
+    # The weights in the order of the pictures' own values, or every call would reorder them.
     placed |= {name: w.to(memory_format=torch.channels_last) for name, w in placed.items() if w.ndim == 4}
     return Model(net, placed, kind, digest)
 

@@ -1,4 +1,4 @@
-"""Finds an added thing by comparing the picture with drawings of the thing, size by size."""
+"""Finds an added thing in the picture alone, by comparing the picture with drawings of the thing, size by size."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence

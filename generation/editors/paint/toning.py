@@ -1,4 +1,4 @@
-"""Changes to the whole picture: light, warmth, colour, sharpness, and the wear of being redrawn."""
+"""Changes to the whole picture: light, warmth, colour, sharpness, simplifications, and the wear of being redrawn."""
 
 from collections.abc import Callable
 

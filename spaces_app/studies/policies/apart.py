@@ -1,4 +1,4 @@
-"""Lists editors under a policy apart: they are compared with the same editor alone."""
+"""Lists editors under a policy apart: they are compared with the same editor alone, not ranked among the others."""
 
 from ...analysis.analysis import Analysis
 

@@ -127,7 +127,7 @@ def _marks(cases: _Cases) -> _Verdict:
 
 
 def _binomial_outcome(cases: Iterable[tuple[str, bool]], share: float) -> str:
-    """A binomial test over pictures: do too many have more than this share of their cases against the editor?"""
+    """FAILED if, by a binomial test, too many pictures have more than this share of their cases against the editor."""
     by_source: dict[str, list[bool]] = defaultdict(list)
     for source, is_against in cases:
         by_source[source].append(is_against)
